@@ -37,6 +37,7 @@ ELSEWHERE = {
         verify/deciders/hidden/nearby verify/deciders/hidden/stationary""",
     "verify/auditing/test_improvements.py": "verify/auditing/beaten",
     "verify/auditing/test_interruptions.py": "verify/auditing/clock verify/auditing/concluding verify/auditing/steps",
+    "verify/auditing/test_layers.py": "verify/report/layers",
     "verify/auditing/test_loop.py": """
         verify/auditing/asked verify/auditing/assembling verify/auditing/record verify/auditing/searching
         verify/deciders/closed_forms/gapless""",
@@ -60,7 +61,8 @@ ELSEWHERE = {
     "verify/checker/test_enclosure.py": "verify/deciders/enclosure/distance verify/deciders/enclosure/newton",
     "verify/checker/test_exact.py": "verify/checker/errors verify/numbers/values",
     "verify/checker/test_folder.py": """
-        verify/checker/derived verify/checker/differences verify/checker/proved_table""",
+        verify/checker/decision verify/checker/derived verify/checker/differences verify/checker/proved_table
+        verify/checker/told""",
     "verify/checker/test_planted_members.py": "verify/checker/goals verify/problem/members",
     "verify/checker/test_width.py": "verify/checker/states",
     "verify/claims/test_chistikov2023.py": "verify/quantities/yardsticks",

@@ -10,6 +10,7 @@ import re
 
 from tests.words import depth
 from tests.words.faults import OTHERS
+from tests.words.layers import check_layers
 from tests.words.losses import check_title
 from tests.words.notes import NOTES
 from tests.words.numbers import NUMBERS
@@ -56,6 +57,7 @@ def check_words(audit: Audit, asked: Audit | None = None) -> int:
         seen += _check(_plain(text), steps, audit, None)
         assert not (is_free(audit.problem.bias) and "isoptimal train" in text and "--audit" in text), text
     seen += _check(_plain(standing(audit)), [*depth.STANDING, *STANDING] if deep else STANDING, audit, None)
+    seen += check_layers(audit, words.layers)
     _check_ladder(audit)
     if audit.relaxed is not None:
         seen += check_words(audit.relaxed, audit)

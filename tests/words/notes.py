@@ -7,7 +7,8 @@ from fractions import Fraction
 from statistics import fmean, pstdev
 
 from tests.words.reading import SLACK, N, is_about, is_up, is_value
-from verify.problem.members import has_labels
+from verify.deciders.finding import Verdict
+from verify.problem.members import has_labels, is_free, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import outputs
 
@@ -123,6 +124,18 @@ def _rounding(audit, _, found):
     return 0 < largest <= tolerance and is_up(found[1], tolerance)
 
 
+def _without_layers(audit, _, found):
+    problem = audit.problem
+    assert audit.layers == ()
+    return {
+        "a layer is compared with others that fit, and with a loss none has to": not problem.asks_fit,
+        "only one is trained, and the other questions are about that": not trains_all(problem.trained),
+        "that is not decided yet with an output bias": problem.asks_fit and problem.has_output_bias,
+        "that is not decided where biases are left out of the norm": is_free(problem.bias),
+        "the network does not fit": audit.fits.verdict is not Verdict.PROVED,
+    }[found[1]]
+
+
 NOTES = [
     (
         rf"fits within {N}, the rounding of its outputs in float(?:32|64), and is asked about with that tolerance .*",
@@ -193,5 +206,6 @@ NOTES = [
         _transposed,
     ),
     (r"the targets have (\d+) values \((.*?)\), which are read as numbers to fit .*", _regression),
+    (r"nothing is said of each layer by itself: (.*)", _without_layers),
     (r"(?:for want of time|interrupted;) cut short or left out: .*", lambda *_: None),
 ]

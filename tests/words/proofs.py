@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from tests.words.layers import is_down_a_layer
 from tests.words.losses import LOSS_ROWS
 from tests.words.reading import (
     AT_MARGIN,
@@ -423,6 +424,10 @@ ROWS = [
     (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
     (AT_WIDTH, _open_at_width),
     (r"at one choice of sides neither multipliers nor a descent could be made exact", _is_open),
+    (
+        r"better parameters of layer (\d+) alone \(counting from 0\) lie arbitrarily near(?:, but none was found .*)?",
+        is_down_a_layer,
+    ),
     (r"the network is 0 at every point", lambda audit, *_: not any(outputs(audit.problem, audit.network))),
     (rf"every point is on its side; the least margin is (at least )?{N}", _margin),
     (rf"every target is met exactly{AFTER}", _met),

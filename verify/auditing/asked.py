@@ -34,6 +34,7 @@ class Terms:
     near: how far another network may be moved from the given one to be spoken of, relative to its norm; None for
     `stationary_tol`, and by any amount for a repair.
     symbolic: whether the best objective is sought as a formula.   relax: whether what it does fit is asked as well.
+    layers: whether each layer by itself is asked about.
     notes: what the caller says of how it came to ask.
     """
 
@@ -44,6 +45,7 @@ class Terms:
     warm_start: str | Path | None = None
     symbolic: bool = False
     relax: bool = True
+    layers: bool = False
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -57,6 +59,7 @@ class Terms:
         warm_start: str | Path | None,
         symbolic: object,
         relax: object,
+        layers: object,
         notes: Iterable[str],
     ) -> Terms:
         """The terms that a user gives. Raises InputError."""
@@ -66,6 +69,7 @@ class Terms:
             progress=progress,
             symbolic=a_flag(symbolic, "symbolic"),
             relax=a_flag(relax, "relax"),
+            layers=a_flag(layers, "layers"),
             tol=a_tolerance(tol, "tol"),
             notes=tuple(str(note) for note in items_of(notes, "notes", "give a list of sentences")),
             stationary_tol=None if stationary_tol is None else a_tolerance(stationary_tol, "stationary_tol"),
@@ -110,7 +114,7 @@ class Asked:
         return replace(
             self,
             problem=easier,
-            terms=replace(self.terms, warm_start=None, symbolic=False, relax=False),
+            terms=replace(self.terms, warm_start=None, symbolic=False, relax=False, layers=False),
             counts_rounding=False,
             notes=tuple(dict.fromkeys((relaxation_note(self.problem, easier), *told))),
         )

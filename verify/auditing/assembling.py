@@ -17,12 +17,12 @@ from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.certificate import Certificate
 from verify.checker.depth import power_objective
 from verify.checker.depth_bounds import power_bracket, rooted
-from verify.checker.derived import bracket_and_excess
 from verify.checker.distances import distance_to_best
 from verify.checker.exact import is_rational
 from verify.checker.fit import rounded_up
 from verify.checker.objectives import ZERO
 from verify.checker.optimal import BetterNetwork
+from verify.checker.told import bracket_and_excess
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 from verify.deciders.depth.record import PowerBounds
 from verify.deciders.finding import Ending, Finding, Question, undecided
@@ -89,6 +89,7 @@ def assembled(asked: Asked, clock: Clock, found: Known) -> Audit:
         diagnosis=found.diagnosis,
         symbolic=found.symbolic,
         relaxed=found.relaxed,
+        layers=found.layers,
     )
     return _closed(audited) if found.is_open else audited
 

@@ -70,7 +70,7 @@ def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
         best = none_is_better(asked.problem, found.subject.asked, mine[0] / mine[1], known, asked.terms.tol)
         if best is not None:  # nothing is left to look for
             return replace(found, powers=with_networks(asked.problem, known, [found.subject.asked]))
-    search = partial(searched, asked.problem, known, found.subject.asked, clock.share(0.8))
+    search = partial(searched, asked.problem, known, (found.subject.asked, *found.farther), clock.share(0.8))
     return replace(found, powers=unless_floats_fail(search, lambda _: known))
 
 

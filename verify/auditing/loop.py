@@ -28,6 +28,7 @@ from verify.auditing.depth import DEPTH_BOUNDS, DEPTH_CONCLUSIONS, DEPTH_SEARCH,
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
 from verify.auditing.frozen import frozen_at
+from verify.auditing.layers import DEPTH_LAYERS, LAYERS, LAYERS_FOLLOWED
 from verify.auditing.own_width import OWN_WIDTH
 from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
@@ -70,12 +71,14 @@ def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool =
         return (
             UNSUPPORTED,
             DEPTH_STATIONARITY,
+            DEPTH_LAYERS,
             DEPTH_BOUNDS,
             DEPTH_SEARCH,
             DEPTH_CONCLUSIONS,
             INFEASIBILITY,
             SEARCH_WITHOUT_FIT,
             STATIONARITY,
+            LAYERS,
             DIMENSION,
             IMPROVED,
             SEARCH,
@@ -85,6 +88,7 @@ def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool =
             LOCAL_OPTIMALITY,
             NEARBY_POINT,
             EXACTLY_REFUTED,
+            LAYERS_FOLLOWED,
             OWN_WIDTH,
             DIAGNOSIS,
             FOLLOWED,
@@ -92,6 +96,7 @@ def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool =
         )
     return (
         UNSUPPORTED,
+        LAYERS,
         INFEASIBILITY,
         STATIONARITY,
         DIMENSION,
@@ -107,6 +112,7 @@ def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool =
 
 
 WITH_OUTPUT_BIAS: tuple[Step, ...] = (
+    LAYERS,
     INFEASIBILITY,
     SEARCH_WITHOUT_FIT,
     STATIONARITY,
@@ -142,6 +148,7 @@ def audit(
     progress: Callable[[Progress], None] | None = None,
     warm_start: str | Path | None = None,
     symbolic: bool = False,
+    layers: bool = False,
     fit_tol: float | Fraction | None = None,
     notes: Iterable[str] = (),
     relax: bool = True,
@@ -199,6 +206,9 @@ def audit(
     time_limit: seconds after which, nearly, the best certified bracket so far is returned; Ctrl-C does the same.
     warm_start: a folder of an earlier audit of the same data (`Audit.save`), whose search is taken up again.
     symbolic: also seek the best objective as a formula, such as 8/sqrt(17), with proofs (small problems).
+    layers: also ask of each layer by itself, the others as they are: is it a local optimum, is it a global one (its
+    squared norm within `tol`), and which parameters are better. `.layers` of the result. Off by default, as it takes
+    searches of its own for each layer.
     progress: called once a round of the search, and once a state of a search at the network's own width, with a
     `solvers.any_width.dual_cuts.Progress`.
     relax: of a network that does not fit, ask as well what it does fit: the targets within its largest residual, or the
@@ -206,7 +216,7 @@ def audit(
 
     The `Audit` prints as a report, and has `.fits`, `.stationary`, `.local_optimum`, `.global_optimum` and
     `.global_any_width` (each with a `.verdict`), `.bracket` and `.excess`, the `.better` network, `.diagnosis` and
-    `.next_steps`, `.relaxed`, `.save(folder)`, `.to_html(path)`, `.to_json()` and `.plot(path)`.
+    `.next_steps`, `.layers`, `.relaxed`, `.save(folder)`, `.to_html(path)`, `.to_json()` and `.plot(path)`.
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
     fit together. Of networks of other depths or with sharing less is decided: stationarity, ways down, better networks,
@@ -220,6 +230,7 @@ def audit(
         progress=progress,
         warm_start=warm_start,
         symbolic=symbolic,
+        layers=layers,
         relax=relax,
         notes=notes,
     )

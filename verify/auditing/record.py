@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 from verify.auditing.relaxing import is_relaxation_note
 from verify.checker.answers import distance
 from verify.checker.certificate import Certificate
-from verify.checker.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, decimal, subject_file
+from verify.checker.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, subject_file
 from verify.checker.folder import relaxed_folder
+from verify.checker.layer_facts import layer_file
 from verify.checker.stationary import NotStationary, Stationary
+from verify.checker.told import decimal
 from verify.checker.width import InfeasibleWidth
 from verify.deciders.finding import Ending, Finding, Verdict
+from verify.deciders.layers.answering import LayerAnswers
 from verify.files.writing import replace_folder
 from verify.numbers.arguments import a_path
 from verify.numbers.counts import count
@@ -70,6 +73,8 @@ class Audit:
     symbolic: the best objective as a formula, with its own certificates; None when it was not asked for.
     relaxed: of a network that does not fit, the audit about what it does fit (`verify.auditing.relaxing`), with
     certificates of its own; None where it fits, or that was not asked.
+    layers: each layer by itself, the others as they are, with certificates of its own; None where that was not asked,
+    and none where it is not decided, which a note says.
     Where the output weights are given that is all that is asked, and bracket and excess are None.
     tolerance: within which the global questions were asked; stationary_tolerance: within which stationarity was.
     """
@@ -98,6 +103,7 @@ class Audit:
     symbolic: Symbolic | None = None
     stationary_tolerance: Fraction = Fraction(0)
     relaxed: Audit | None = None
+    layers: tuple[LayerAnswers, ...] | None = None
     bracket_own_width: Interval | None = None
     excess_own_width: Interval | None = None
     distance_own_width: Interval | None = None
@@ -125,15 +131,23 @@ class Audit:
     def certificates(self) -> dict[str, Certificate]:
         """Every certificate of the audit by a file name; one that answers several questions stands under the first."""
         named: dict[str, Certificate] = {}
+        of_layers = self._of_layers()
         for name, finding in self.findings.items():
             for certificate in finding.certificates:
-                if certificate not in named.values():
+                if certificate not in (*named.values(), *of_layers.values()):
                     stem, suffix = name.replace("_", "-"), _suffix(certificate, finding)
                     free = (file for end in (suffix, *_SUFFIXES) if (file := f"{stem}{end}.json") not in named)
                     named[next(free)] = certificate
         for certificate in self.bounds:
             named[_BOUND_FILES[type(certificate)]] = certificate
+        named |= of_layers
         return Certificates(named | ({} if self.symbolic is None else dict(self.symbolic.certificates)))
+
+    def _of_layers(self) -> dict[str, Certificate]:
+        """The certificates about single layers."""
+        return {
+            layer_file(one.layer, what): proof for one in self.layers or () for what, proof in one.certificates.items()
+        }
 
     def to_json(self, paths: dict[str, str] | None = None) -> dict[str, object]:
         """The audit as a JSON object of schema "audit-1"; `paths` maps file names to where they were saved.
@@ -153,6 +167,8 @@ class Audit:
         proved["bounds"] = _placed(proved["bounds"], paths)
         symbolic = cast("dict[str, Any]", proved["symbolic"])
         symbolic["certificates"] = _placed(symbolic["certificates"], paths)
+        for entry, one in zip(cast("list[dict[str, Any]]", proved.get("layers", [])), self.layers or (), strict=True):
+            _place_layer(entry, one, paths)
         return {
             **proved,
             "symbolic": None if self.symbolic is None else _joined(self.symbolic.to_json(paths), symbolic),
@@ -222,6 +238,7 @@ class Audit:
             witnesses={key: witness for key, witness in witnesses.items() if witness is not None},
             tolerance=self.tolerance,
             stationary_tolerance=self.stationary_tolerance,
+            asks_layers=self.layers is not None,
         )
 
     @staticmethod
@@ -321,6 +338,9 @@ def _contents(audit: Audit) -> dict[str, bytes]:
     for name, witness in (("better", audit.better), ("better-own-width", audit.better_own_width)):
         if witness is not None:
             write(f"{name}.network.json", witness.to_json())
+    for one in audit.layers or ():
+        if one.better is not None:
+            write(layer_file(one.layer, "better.network"), one.better.to_json())
     return contents
 
 
@@ -357,6 +377,16 @@ def _joined(words: Any, proved: Any) -> Any:
         pairs = zip(cast("list[Any]", words), cast("list[Any]", proved), strict=True)
         return [_joined(word, part) for word, part in pairs]
     return proved
+
+
+def _place_layer(entry: dict[str, Any], one: LayerAnswers, paths: dict[str, str]) -> None:
+    """What is said of a layer, with words, and with the places of its files."""
+    for what, finding in (("local", one.local), ("optimal", one.optimal)):
+        answer = entry[what]
+        answer |= {"reason": finding.reason, "certificate": _placed(answer["certificate"], paths)}
+    entry["bound"] = _placed(entry["bound"], paths)
+    if entry["better"] is not None:
+        entry["better"]["file"] = _placed(entry["better"]["file"], paths)
 
 
 def _placed(names: Any, paths: dict[str, str]) -> Any:

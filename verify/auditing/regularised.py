@@ -12,6 +12,7 @@ from functools import partial
 from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
 from verify.auditing.concluding import EXACTLY_REFUTED, FOLLOWED, GLOBAL_OPTIMALITY, LOCAL_OPTIMALITY
+from verify.auditing.layers import LAYERS
 from verify.auditing.searching import SEARCH, WITNESSED
 from verify.auditing.steps import Known, Step, proposed
 from verify.checker.errors import InputError
@@ -69,6 +70,7 @@ STATIONARITY = Step(
 )
 
 STEPS: tuple[Step, ...] = (
+    LAYERS,
     STATIONARITY,
     SEARCH,
     WITNESSED,

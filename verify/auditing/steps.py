@@ -16,6 +16,7 @@ from verify.deciders.depth.record import PowerBounds
 from verify.deciders.finding import Finding, Question
 from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.global_optimality.warm_start import WarmStart
+from verify.deciders.layers.answering import LayerAnswers
 from verify.deciders.own_width.record import WidthBracket
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal, how_floats_failed
 from verify.deciders.subjects import Subject
@@ -50,6 +51,7 @@ class Known:
     bracket: of the best objective over all widths.   own_width: over networks of the given one's width, where it was
     searched.
     powers: bounds of the best objective of networks of other depths than 2.
+    layers: each layer by itself; None where that was not asked.
     is_settled: whether more time would find no exact KKT point near the network.
     easier: the relaxed problem, which the network fits; None where it fits the one asked, or that is not asked.
     ask_relaxed: asks about that.   relaxed: what was found of it.
@@ -70,6 +72,7 @@ class Known:
     diagnosis: Diagnosis | None = None
     symbolic: Symbolic | None = None
     powers: PowerBounds | None = None
+    layers: tuple[LayerAnswers, ...] | None = None
     easier: Problem | None = None
     ask_relaxed: Ask | None = None
     relaxed: Audit | None = None

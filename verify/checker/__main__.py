@@ -16,8 +16,9 @@ from pathlib import Path
 
 from verify.checker.checking import Accepted, check, read_certificate, read_text
 from verify.checker.codec import load_json, reader
+from verify.checker.decision import Decision
 from verify.checker.errors import CertificateError
-from verify.checker.folder import Decision, decide_folder, relaxed_folder
+from verify.checker.folder import decide_folder, relaxed_folder
 from verify.checker.statement import Network, Problem
 
 __all__ = ["main"]

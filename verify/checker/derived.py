@@ -15,19 +15,21 @@ from typing import TypeAlias
 from verify.checker.answers import Question, Verdict, answers, distance, level, subject
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_value
 from verify.checker.certificate import OTHER_DEPTH, Certificate
-from verify.checker.codec import Record, at, load_json, rational_of, rational_text, reader
+from verify.checker.codec import at
 from verify.checker.depth import balanced, is_own, power_objective, power_of, powered
 from verify.checker.depth_bounds import DeepUpperBound, LowerBoundCrude, LowerBoundLinear, power_bracket, rooted
 from verify.checker.depth_stationary import DeepStationary
 from verify.checker.distances import distance_to_best
 from verify.checker.errors import CertificateError, InputError, require
-from verify.checker.exact import Algebraic, Number, is_rational, squared_norm
+from verify.checker.exact import Number, squared_norm
 from verify.checker.fit import rounded_up
+from verify.checker.layer_facts import LAYER_FILE, layer_facts
 from verify.checker.objectives import ZERO, Objective
 from verify.checker.optimal import OptimalWithin
 from verify.checker.questions import asked_within
 from verify.checker.statement import Architecture, Network, Problem, objective, without_neurons
 from verify.checker.stationary import Stationary
+from verify.checker.told import bracket_and_excess, decimal, number_text
 from verify.checker.width import InfeasibleWidth, LowerBoundWidth
 
 Json: TypeAlias = dict[str, object]
@@ -61,6 +63,7 @@ AUDIT_FILE = re.compile(
     r"|better(-own-width)?\.network"
     r"|lower-bound-(crude|linear)|deep-upper-bound"
     r"|symbolic-(stationary|global-optimum)"
+    rf"|{LAYER_FILE}"
     r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"
 )
 """The names of the files in the folder of an audit; there are no others."""
@@ -69,8 +72,10 @@ UNCERTIFIED: Mapping[str, frozenset[str]] = {
     "": frozenset({"diagnosis", "status", "notes", "seconds"}),
     "findings": frozenset({"reason", "hints"}),
     "symbolic": frozenset({"reason"}),
+    "layers": frozenset({"reason"}),
 }
-"""The keys of audit.json, of each finding and of the closed form that hold words and hints.
+"""The keys of audit.json, of each finding, of the closed form and of each answer about a layer by itself that hold
+words and hints.
 
 Beside the exact numbers of a closed form stand formulas and decimals; these are compared with them
 (`verify.checker.formulas`).
@@ -84,6 +89,7 @@ class Material:
     certificates: accepted ones, by file name.   listed: for each question the names of its certificates; the first one
     gives the answer.   witnesses: networks that fit, by the keys of `WITNESSES`.
     tolerance, stationary_tolerance: within which the global questions and stationarity are asked.
+    asks_layers: whether each layer by itself is asked as well.
     """
 
     problem: Problem
@@ -93,6 +99,7 @@ class Material:
     witnesses: Mapping[str, Network]
     tolerance: Fraction
     stationary_tolerance: Fraction
+    asks_layers: bool = False
 
     def within(self, question: Question) -> Fraction:
         """The tolerance of the question."""
@@ -123,6 +130,9 @@ def certified(material: Material) -> Json:
         **_own_width(material, mine),
         **_powers(material),
         **rivals,
+        **layer_facts(
+            problem, judged(material), material.certificates, material.tolerance, is_asked=material.asks_layers
+        ),
         "symbolic": _symbolic(material.certificates),
         "tolerance": number_text(material.tolerance),
         "stationary_tolerance": number_text(material.stationary_tolerance),
@@ -180,35 +190,6 @@ def _is_narrow(problem: Problem, network: Network) -> bool:
     return Counter(network.architecture.masks) <= Counter(problem.architecture.masks)
 
 
-def bracket_and_excess(
-    lower: Fraction | None, upper: Fraction | None, mine: Fraction | None, rounded: Fraction = ZERO
-) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
-    """The bracket of the best objective and how far above it the network is, (mine / upper - 1, mine / lower - 1).
-
-    mine: the objective of the network, an upper bound itself; rounded: by how much it is rounded up at most. The excess
-    is not known where the lower bound is 0, and is not told where an end is irrational.
-    """
-    if mine is not None and upper is not None:
-        upper = min(upper, mine)
-    if lower is None or upper is None:
-        return None, None
-    if mine is None or lower <= 0 or not (is_rational(lower) and is_rational(upper)):
-        return (lower, upper), None
-    return (lower, upper), (max((mine - rounded) / upper - 1, ZERO), mine / lower - 1)
-
-
-def number_text(number: Number | None) -> str | None:
-    """The canonical text of an exact number."""
-    if number is None:
-        return None
-    return number.canonical_text() if isinstance(number, Record) else rational_text(number)
-
-
-def number_of(text: str) -> Number:
-    """The number that `number_text` wrote."""
-    return reader(Algebraic)(load_json(text)) if text.startswith("{") else rational_of(text)
-
-
 def problem_facts(problem: Problem) -> Json:
     """What identifies the problem, and says what it is about."""
     more = {"fit_tolerance": number_text(problem.fit_tolerance)} if problem.fit_tolerance else {}
@@ -245,24 +226,24 @@ def width(architecture: Architecture) -> int:
 
 def _own_objective(material: Material) -> Fraction | None:
     """The objective of the network that is proved to fit: the given one or its repair."""
-    judged = _judged(material)
-    return None if judged is None else objective(material.problem, judged)
+    network = judged(material)
+    return None if network is None else objective(material.problem, network)
 
 
 def _rounded_up(material: Material) -> Fraction:
     """By how much that is rounded up at most."""
-    judged = _judged(material)
-    return ZERO if judged is None else rounded_up(material.problem, judged)
+    network = judged(material)
+    return ZERO if network is None else rounded_up(material.problem, network)
 
 
 def _own_power(material: Material) -> Number | None:
     """Its power, of other depths than 2."""
-    judged = _judged(material)
-    is_asked = judged is not None and OTHER_DEPTH.holds(material.problem)
-    return power_objective(material.problem, judged) if judged is not None and is_asked else None
+    network = judged(material)
+    is_asked = network is not None and OTHER_DEPTH.holds(material.problem)
+    return power_objective(material.problem, network) if network is not None and is_asked else None
 
 
-def _judged(material: Material) -> Network | None:
+def judged(material: Material) -> Network | None:
     """The network that is proved to fit: the given one or its repair; the given one where a loss is asked, which
     leaves none out.
     """
@@ -317,14 +298,6 @@ def numbers(question: Question, proof: Certificate, limit: Fraction | None) -> d
     return found | ({"distance": distance(proof)} if distance(proof) else {})
 
 
-def decimal(number: Fraction) -> float | str:
-    """The nearest double; the text beyond their range."""
-    try:
-        return float(number)
-    except OverflowError:
-        return rational_text(number)
-
-
 def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None:
     """Another network that fits, and is better than the given one where that fits; for the own width no wider."""
     witness = material.witnesses.get(key)
@@ -342,7 +315,7 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
         value = objective(problem, witness)
         is_better = value is not None and (mine is None or value < mine)
         if is_other:
-            is_better = _is_lower(problem, witness, _judged(material))
+            is_better = _is_lower(problem, witness, judged(material))
     except InputError as error:  # of numbers that are too long together
         raise CertificateError(file, str(error)) from None
     require(is_better, file, "is not better than the network")
@@ -352,11 +325,11 @@ def _witness(material: Material, key: str, mine: Fraction | None) -> Json | None
     return {"file": file, "neurons": size, "objective": number_text(value), "sha256": witness.sha256()}
 
 
-def _is_lower(problem: Problem, witness: Network, judged: Network | None) -> bool:
+def _is_lower(problem: Problem, witness: Network, network: Network | None) -> bool:
     """Whether the power of its objective is below that of the network, where that fits."""
-    if judged is None:
+    if network is None:
         return True
-    (above, below), (mine, over) = powered(problem, witness), powered(problem, judged)
+    (above, below), (mine, over) = powered(problem, witness), powered(problem, network)
     return above * over < mine * below
 
 

@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from verify.checker.derived import UNCERTIFIED, number_of
+from verify.checker.derived import UNCERTIFIED
 from verify.checker.formulas import KINDS
+from verify.checker.told import number_of
 
 
 def differences(audit: Mapping[str, Any], proved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -22,6 +23,8 @@ def differences(audit: Mapping[str, Any], proved: Mapping[str, Any]) -> Iterator
         rest["findings"] = {name: _without(entry, "findings") for name, entry in findings.items()}
     if "symbolic" in rest:
         rest["symbolic"] = _without(rest["symbolic"], "symbolic")
+    if isinstance(layers := rest.get("layers"), list):
+        rest["layers"] = [_without_words(entry) for entry in layers]
     yield from _compared("", rest, proved)
 
 
@@ -30,9 +33,16 @@ def _without(entry: Any, part: str) -> Any:
     return {k: v for k, v in entry.items() if k not in UNCERTIFIED[part]} if isinstance(entry, dict) else entry
 
 
+def _without_words(entry: Any) -> Any:
+    """What is said of one layer, its answers without words."""
+    is_open = isinstance(entry, dict)
+    return {key: _without(part, "layers") for key, part in entry.items()} if is_open else entry
+
+
 def _compared(place: str, said: Any, proved: Any) -> Iterator[tuple[str, str]]:
     is_closed = place.startswith("symbolic")
-    if is_closed and isinstance(said, list) and isinstance(proved, list) and len(said) == len(proved):
+    is_open = is_closed or place.startswith("layers")
+    if is_open and isinstance(said, list) and isinstance(proved, list) and len(said) == len(proved):
         for i, pair in enumerate(zip(said, proved, strict=True)):
             yield from _compared(f"{place}[{i}]", *pair)
     elif isinstance(said, dict) and isinstance(proved, dict):

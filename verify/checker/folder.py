@@ -17,15 +17,16 @@ files outside: whether the problem is the user's is a comparison of hashes (`iso
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 from verify.checker.answers import Question, Verdict, answers, distance, why_open
 from verify.checker.certificate import AboutNetwork, Certificate
 from verify.checker.checking import Accepted, Files, check, read_certificate
 from verify.checker.codec import load_json, reader
+from verify.checker.decision import Decision
 from verify.checker.derived import (
     AUDIT_FILE,
     BOUNDS,
@@ -33,59 +34,16 @@ from verify.checker.derived import (
     WITNESSES,
     Material,
     certified,
+    judged,
     subject_file,
 )
 from verify.checker.differences import differences
 from verify.checker.errors import CertificateError, InputError
+from verify.checker.layer_facts import better_layers, is_better_layer, is_of_layer, misplaced
 from verify.checker.proved_table import proved_table
 from verify.checker.statement import Network, Problem
 
 AUDIT, PROBLEM, NETWORK = "audit.json", "problem.json", "network.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What is said about a file: accepted with what it proves, or refused with the reason."""
-
-    is_accepted: bool
-    file: str
-    text: str
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("a line has no truth value: ask `.is_accepted`")
-
-
-@dataclass(slots=True)
-class Decision:
-    """lines: one for each certificate and each fault.   table: what is proved; empty where there is no audit.json.
-
-    problem, network: None where the file is no problem and no network, or the network is missing.
-    audit: what audit.json says; None where it cannot be read.   relaxed: the folder beside, named `relaxed_folder`, of
-    the audit that asked what the network does fit; None where there was none.
-    """
-
-    problem: Problem | None
-    network: Network | None
-    lines: list[Line] = field(default_factory=list[Line])
-    table: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
-    audit: Mapping[str, Any] | None = None
-    relaxed: "Decision | None" = None
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether nothing was refused."""
-        return all(line.is_accepted for line in self.lines) and (self.relaxed is None or self.relaxed.is_accepted)
-
-    def accept(self, file: str, text: str) -> None:
-        """Add what a certificate proves."""
-        self.lines.append(Line(True, printable(file), text))
-
-    def refuse(self, file: str, text: str) -> None:
-        """Add a fault; file and text may hold anything that stands in the folder."""
-        self.lines.append(Line(False, printable(file), printable(text)))
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("a decision has no truth value: ask `.is_accepted`")
 
 
 def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
@@ -127,11 +85,6 @@ def relaxed_folder(folder: Path) -> Path:
     """Where the audit of what the network does fit stands, beside that of the question asked."""
     place = folder.resolve() if folder.name in ("", "..") else folder
     return place.with_name(f"{place.name}-relaxed")
-
-
-def printable(text: str) -> str:
-    """The text with what is no visible character escaped: whoever wrote a folder can add no line to what is printed."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def is_known(name: str) -> bool:
@@ -203,8 +156,8 @@ def _audit(found: Decision, files: Files) -> dict[str, Any] | None:
 
 def _compare_files(found: Decision, files: Files, entries: Sequence[Path], audit: Mapping[str, Any]) -> None:
     """The files that are there must be those that are listed, with the content that is listed."""
-    listed = audit.get("files")
-    if not isinstance(listed, dict) or not all(isinstance(sha256, str) for sha256 in listed.values()):
+    listed = _listed(audit)
+    if listed is None:
         found.refuse(AUDIT, "lists no files with their SHA-256: write it anew with isoptimal audit --certificates")
         return
     there = {path.name for path in entries if path.is_file()} - {AUDIT}
@@ -213,11 +166,18 @@ def _compare_files(found: Decision, files: Files, entries: Sequence[Path], audit
             found.refuse(name, "is a name that isoptimal audit --certificates gives to no file")
     for name in sorted(there - listed.keys()):
         found.refuse(name, "is not listed in audit.json")
-    for name, sha256 in cast("dict[str, str]", listed).items():
+    for name, sha256 in listed.items():
         if name not in there:
             found.refuse(name, "is named in audit.json and is missing")
         elif sha256 != files.sha256(name):
             found.refuse(name, "is not the file that audit.json names: its SHA-256 differs")
+
+
+def _listed(audit: Mapping[str, Any]) -> dict[str, str] | None:
+    """The SHA-256 of each file, as it is listed; None where that is no such list."""
+    listed = audit.get("files")
+    is_list = isinstance(listed, dict) and all(isinstance(sha256, str) for sha256 in listed.values())
+    return cast("dict[str, str]", listed) if is_list else None
 
 
 def _compare_answers(
@@ -243,6 +203,7 @@ def _compare_answers(
         witnesses=_witnesses(found, files),
         tolerance=tolerances[0],
         stationary_tolerance=tolerances[1],
+        asks_layers="layers" in audit,
     )
     if (proved := _proved(found, material)) is None:
         return
@@ -252,7 +213,9 @@ def _compare_answers(
     for place, text in differences(audit, proved):
         found.refuse(AUDIT, f"{place} {text}")
     _compare_uses(found, material)
-    _compare_subjects(found, files, proved)
+    subjects = {subject_file(q): proved["findings"][q.value]["subject_sha256"] for q in Question}
+    none = {name: None for name in _listed(audit) or () if is_better_layer(name)}
+    _compare_networks(found, files, subjects | none | better_layers(proved))
     found.table += proved_table(proved, certificates)
 
 
@@ -324,8 +287,11 @@ def _compare_uses(found: Decision, material: Material) -> None:
     for name, kind in {**BOUNDS, **SYMBOLIC}.items():
         if name in material.certificates and not isinstance(material.certificates[name], kind):
             found.refuse(name, f"is no certificate of kind {kind.KIND}")
+    for name, reason in misplaced(judged(material), material.certificates, material.tolerance):
+        found.refuse(name, reason)
     for name in material.certificates.keys() - used - BOUNDS.keys() - SYMBOLIC.keys():
-        found.refuse(name, "answers no question in audit.json")
+        if not is_of_layer(name):
+            found.refuse(name, "answers no question in audit.json")
     for question, names in material.listed.items():
         for name in used if not names else ():
             proof = material.certificates[name]
@@ -335,10 +301,12 @@ def _compare_uses(found: Decision, material: Material) -> None:
                 found.refuse(AUDIT, f"findings.{question.value} is open, and {name} answers it")
 
 
-def _compare_subjects(found: Decision, files: Files, proved: Mapping[str, Any]) -> None:
-    """The network that an answer is about is written down as the certificate has it."""
-    for question in Question:
-        name, sha256 = subject_file(question), proved["findings"][question.value]["subject_sha256"]
+def _compare_networks(found: Decision, files: Files, networks: Mapping[str, str | None]) -> None:
+    """Each network that an answer is about, or that has a better layer, is written down as the certificate has it.
+
+    networks: the SHA-256 of the network in each file; None where there is to be none.
+    """
+    for name, sha256 in networks.items():
         if not files.has(name):
             if sha256 is not None:
                 found.refuse(name, "is missing: the answer is about another network than the given one")

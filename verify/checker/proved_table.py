@@ -6,9 +6,10 @@ from typing import Any
 from verify.checker.answers import distance
 from verify.checker.certificate import Certificate
 from verify.checker.codec import rational_of
-from verify.checker.derived import UNCERTIFIED, WITNESSES, number_of
+from verify.checker.derived import UNCERTIFIED, WITNESSES
 from verify.checker.exact import Algebraic, Number, value_text
 from verify.checker.stationary import Stationary
+from verify.checker.told import number_of
 
 
 def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certificate]) -> Iterator[tuple[str, str, str]]:
@@ -50,10 +51,12 @@ def proved_table(proved: Mapping[str, Any], certificates: Mapping[str, Certifica
     if own["infeasible"]:
         yield "infeasible", "proved", "no network of its own width fits"
     yield from _witnesses(proved)
+    yield from _layers(proved.get("layers", ()))
     if proved["symbolic"] is not None and proved["symbolic"]["exact"] is not None:
         yield "closed form", *_closed_form(number_of(proved["symbolic"]["exact"]))
     words = [*UNCERTIFIED[""], *(f"findings.*.{key}" for key in UNCERTIFIED["findings"])]
     words += [f"symbolic.{key}" for key in UNCERTIFIED["symbolic"]] if proved["symbolic"] is not None else []
+    words += [f"layers.*.*.{key}" for key in UNCERTIFIED["layers"]] if "layers" in proved else []
     yield "not certified", ", ".join(sorted(words)), "words, and what floats found"
 
 
@@ -73,6 +76,22 @@ def _witnesses(proved: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         if proved[key] is not None:
             value = proved[key]["objective"]
             yield key, "lower" if value is None and "powers" in proved else _short(value), _neurons(proved[key])
+
+
+def _layers(entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    """Each layer by itself, the others as they are."""
+    for entry in entries:
+        name = f"layer {entry['layer']}"
+        for question in ("local", "optimal"):
+            answer = entry[question]
+            within = "" if answer.get("within", "0") == "0" else f"within {_short(answer['within'])}"
+            told = ", ".join(filter(None, (within, answer["certificate"])))
+            yield f"{name} {question}", answer["verdict"], told
+        if entry["bracket"] is not None:
+            yield f"{name} bracket", _between(entry["bracket"]), "of its squared norm, the other layers as they are"
+        if entry["better"] is not None:
+            better = entry["better"]
+            yield f"{name} better", _short(better["squared_norm"]), f"its squared norm, {better['file']}"
 
 
 def _neurons(witness: Mapping[str, Any]) -> str:

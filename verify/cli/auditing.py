@@ -135,12 +135,10 @@ Examples:
     help="Take up the search where an earlier audit of the same data stopped: a folder that --certificates wrote.",
 )
 @click.option("--symbolic", is_flag=True, help="Seek the best objective as a formula, such as 8/sqrt(17), with proofs.")
+@click.option("--layers", is_flag=True, help="Ask each layer by itself too, the others as they are: is it optimal?")
 @click.option("--plot", metavar="FILE", help="Draw the data, the network beside the best one: .png, .pdf or .svg.")
 @click.option(
-    "--html",
-    "page",
-    metavar="FILE",
-    help="Write the report as one HTML page, with pictures and links to --certificates; it needs no network.",
+    "--html", "page", metavar="FILE", help="Write the report as one HTML page, with pictures; it loads nothing."
 )
 @click.option(
     "--trust-pickle",
@@ -189,6 +187,7 @@ def audit_command(
     time_limit: Fraction | None,
     warm_start: str | None,
     symbolic: bool,
+    layers: bool,
     plot: str | None,
     page: str | None,
     trust_pickle: bool,
@@ -239,7 +238,7 @@ def audit_command(
         options["frozen"] = frozen or 0
         task = _task(network, data, wanted, target, options, classes=two_classes(classes), standardise=standardise)
         task = replace(task, fit_tol=fit_tol, trained=trained or Trained.BOTH.value)
-    result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic)
+    result = _audited(task, tol, stationary_tol, time_limit, warm_start, near, symbolic=symbolic, layers=layers)
     words = None
     if data is not None:
         labels = labels_of(task.classes, task.notes)
@@ -330,6 +329,7 @@ def _audited(
     near: Fraction | None,
     *,
     symbolic: bool,
+    layers: bool,
 ) -> Audit:
     from verify.auditing.loop import audit
     from verify.cli.progress import shown_progress
@@ -351,6 +351,7 @@ def _audited(
                 progress=progress,
                 warm_start=warm_start,
                 symbolic=symbolic,
+                layers=layers,
                 notes=task.notes,
             )
         except InputError as error:

@@ -12,11 +12,11 @@ import click
 
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.codec import load_json
+from verify.checker.decision import Decision
 from verify.checker.depth import power_of
 from verify.checker.derived import WITNESSES
 from verify.checker.errors import InputError
 from verify.checker.exact import root_ends
-from verify.checker.folder import Decision
 from verify.checker.questions import Verdict
 from verify.cli.expected import expected
 from verify.cli.failures import debug_option

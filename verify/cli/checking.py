@@ -15,8 +15,9 @@ import click
 from verify.checker import Accepted, check, read_certificate
 from verify.checker.certificate import AboutNetwork
 from verify.checker.codec import MAX_SIZE, load_json, rational_text
+from verify.checker.decision import Decision, Line
 from verify.checker.errors import CertificateError, InputError
-from verify.checker.folder import Decision, Line, relaxed_folder
+from verify.checker.folder import relaxed_folder
 from verify.cli.failures import debug_option
 from verify.cli.folders import decided
 from verify.cli.labels import two_classes

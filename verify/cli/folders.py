@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from verify.checker.decision import Decision, Line
 from verify.checker.errors import InputError
-from verify.checker.folder import Decision, Line, decide_folder, relaxed_folder
+from verify.checker.folder import decide_folder, relaxed_folder
 
 __all__ = ["decided"]
 

@@ -20,9 +20,9 @@ from functools import lru_cache
 from typing import final
 
 from verify.checker.codec import rational_text
-from verify.checker.derived import decimal
 from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
+from verify.checker.told import decimal
 from verify.deciders.estimates import Estimates, estimate, exact_objective, is_silent
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.deciders.global_optimality.record import Bracket

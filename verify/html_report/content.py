@@ -12,6 +12,7 @@ from typing import Protocol, final
 from urllib.parse import quote
 
 from verify.checker.folder import relaxed_folder
+from verify.checker.layer_facts import layer_file
 from verify.deciders.finding import Finding
 from verify.html_report.svg import inline_svg
 from verify.numbers.decimals import allowed
@@ -19,6 +20,7 @@ from verify.plots.audited import AuditInPictures
 from verify.plots.wording import standing
 from verify.report import FAULTS
 from verify.report.audited import Audited
+from verify.report.layers import LAYERS
 from verify.report.wording import Wording, wording
 from verify.version import __version__
 
@@ -74,6 +76,7 @@ class Page:
     summary: str
     words: Wording
     faults_note: str
+    layers_note: str
     pictures: tuple[Picture, ...]
     proofs: tuple[Proof, ...]
     folder: str | None
@@ -101,6 +104,7 @@ def page(
         summary=f"{_sentence(standing(audit))}.",
         words=wording(audit, folder=seen, given=given),
         faults_note=f"{_sentence(FAULTS.partition(' (')[2].removesuffix(')'))}.",
+        layers_note=f"{_sentence(LAYERS)}.",
         pictures=tuple(_pictures(audit)),
         proofs=tuple(_proofs(audit, seen)),
         folder=seen,
@@ -142,6 +146,7 @@ def _pictures(audit: AuditOnPage) -> Iterator[Picture]:
 def _proofs(audit: AuditOnPage, folder: str | None) -> Iterator[Proof]:
     for file, proof in audit.certificates.items():
         answered = [name.replace("_", " ") for name, found in audit.findings.items() if proof in found.certificates]
+        answered += [f"layer {one.layer}" for one in audit.layers or () if proof in one.certificates.values()]
         other = "best possible" if proof in audit.bounds else "closed form"
         yield Proof(
             file=file,
@@ -162,6 +167,11 @@ def _files(audit: AuditOnPage, folder: str, beside: str) -> Iterator[tuple[str, 
         held.append(("better.network.json", "the better network"))
     if audit.better_own_width is not None:
         held.append(("better-own-width.network.json", "the better network with at most as many neurons of each mask"))
+    held += [
+        (layer_file(one.layer, "better.network"), f"the network with a better layer {one.layer}")
+        for one in audit.layers or ()
+        if one.better is not None
+    ]
     for file, what in held:
         yield file, _link(folder, file) or file, what
     if audit.relaxed is not None:

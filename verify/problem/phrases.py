@@ -43,6 +43,9 @@ AN_OUTPUT_BIAS_AT_WIDTH = "a wider network is better; with an output bias the ne
 
 A_LOSS_AT_WIDTH = "a wider network is better; a loss with weight decay is not searched at the network's own width yet"
 
+LAYERS_NOT_ASKED = "nothing is said of each layer by itself: "
+"""How a note begins that says why."""
+
 PER_CENT = "\u00a0%"
 
 FOR_WANT_OF_TIME = "for want of time"
@@ -62,6 +65,19 @@ FROZEN = " frozen: the data are what "
 
 SMALL = Fraction(1, 10**4)
 """Relative amounts below this are known and told to two digits only."""
+
+
+def layers_not_asked(problem: Problem, *, fits: bool) -> str:
+    """Why nothing is said of each layer by itself.   fits: whether the network is known to fit."""
+    if isinstance(problem.goal, Objective):
+        return f"{LAYERS_NOT_ASKED}a layer is compared with others that fit, and with a loss none has to"
+    if not trains_all(problem.trained):
+        return f"{LAYERS_NOT_ASKED}only one is trained, and the other questions are about that"
+    if problem.has_output_bias:
+        return f"{LAYERS_NOT_ASKED}that is not decided yet with an output bias"
+    if is_free(problem.bias):
+        return f"{LAYERS_NOT_ASKED}that is not decided where biases are left out of the norm"
+    return f"{LAYERS_NOT_ASKED}the network does not fit" if not fits else f"{LAYERS_NOT_ASKED}it is not decided here"
 
 
 def conditions(problem: Problem) -> str:

@@ -21,6 +21,7 @@ from rich.text import Text
 
 from verify.deciders.finding import Verdict
 from verify.report.audited import Audited
+from verify.report.layers import LAYERS
 from verify.report.wording import Wording, wording
 
 __all__ = ["Report", "as_html", "as_text", "render"]
@@ -55,11 +56,7 @@ class Report:
         yield from map(shown, others)
         for note in self.words.notes:
             yield _listed(shown("·", "dim"), shown(note, "dim"))
-        box = _ASCII_RULE if options.ascii_only else SIMPLE_HEAD
-        table = Table(box=box, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        table.add_column("question", no_wrap=True)
-        table.add_column("verdict", no_wrap=True)
-        table.add_column("what is proved")
+        table = _verdicts(is_ascii=options.ascii_only)
         for question, verdict, level, text in self.words.rows:
             word = Text(verdict.value, _STYLES[verdict])
             table.add_row(question, word.append(f" ({level})", "dim") if level else word, shown(text))
@@ -74,6 +71,13 @@ class Report:
         for label, text in self.words.numbers:
             grid.add_row(label, shown(text, "bold" if label == "excess" else ""))
         yield grid
+        if self.words.layers:
+            yield ""
+            yield shown(LAYERS, "dim")
+            table = _verdicts(is_ascii=options.ascii_only)
+            for question, verdict, text in self.words.layers:
+                table.add_row(question, Text(verdict.value, _STYLES[verdict]), shown(text))
+            yield table
         if self.words.faults:
             yield ""
             yield shown(FAULTS, "dim")
@@ -84,6 +88,16 @@ class Report:
             yield shown(STEPS, "dim")
         for step in self.words.steps:
             yield _listed(shown("·", "dim"), shown(step))
+
+
+def _verdicts(*, is_ascii: bool) -> Table:
+    """A table of verdicts, still empty."""
+    box = _ASCII_RULE if is_ascii else SIMPLE_HEAD
+    table = Table(box=box, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("question", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("what is proved")
+    return table
 
 
 @final
@@ -169,12 +183,17 @@ def as_html(audit: Audited, *, folder: str | None = None) -> str:
         )
         for question, verdict, level, text in words.rows
     ]
+    layers = "".join(
+        row(html.escape(question), f'<b style="color:{_COLOURS[verdict]}">{verdict.value}</b>', html.escape(text))
+        for question, verdict, text in words.layers
+    )
     return "".join(
         (
             f"<div><p><b>{first}</b><br>{'<br>'.join(others)}</p>",
             f"<ul>{notes}</ul>" if notes else "",
             f"<table>{row('question', 'verdict', 'what is proved', tag='th')}{''.join(rows)}</table>",
             f"<table>{''.join(row(html.escape(label), html.escape(text)) for label, text in words.numbers)}</table>",
+            f"<p>{LAYERS}</p><table>{layers}</table>" if layers else "",
             f"<p>{FAULTS}</p><ul>{faults}</ul>" if faults else "",
             f"<p>{STEPS}</p><ul>{steps}</ul>" if steps else "",
             "".join(f"<p><small>{html.escape(line)}</small></p>" for line in words.legend),

@@ -12,6 +12,7 @@ from verify.checker.certificate import Certificate
 from verify.deciders.basic_audit import BasicAudit
 from verify.deciders.closed_forms.records import Symbolic
 from verify.deciders.finding import Ending, Finding
+from verify.deciders.layers.answering import LayerAnswers
 from verify.diagnosis import Diagnosis
 from verify.problem.network import Network
 
@@ -55,5 +56,7 @@ class Audited(BasicAudit, Protocol):
     def notes(self) -> tuple[str, ...]: ...
     @property
     def findings(self) -> Mapping[str, Finding]: ...
+    @property
+    def layers(self) -> tuple[LayerAnswers, ...] | None: ...
     @property
     def relaxed(self) -> Audited | None: ...

@@ -19,6 +19,7 @@ from verify.report.advice import IN_PYTHON, filled, next_steps, reading_options
 from verify.report.audited import Audited
 from verify.report.depth import is_of_other_depth
 from verify.report.faults import faults
+from verify.report.layers import layer_rows
 from verify.report.quantities import quantities
 from verify.report.regularised import asked_for, biases_counted
 from verify.report.verdicts import legend, level, statement
@@ -29,7 +30,7 @@ from verify.report.verdicts import legend, level, statement
 class Wording:
     """A report as text: title lines, notes, one row (question, verdict, level, what is proved) per question,
     a legend of the levels that occur, (label, text) rows of numbers, what is wrong, a sentence a line, and what to do
-    next, a sentence with a command a line.
+    next, a sentence with a command a line; (layer and question, verdict, what is proved) rows about single layers.
     """
 
     title: tuple[str, ...]
@@ -39,6 +40,7 @@ class Wording:
     numbers: tuple[tuple[str, str], ...]
     faults: tuple[str, ...]
     steps: tuple[str, ...] = ()
+    layers: tuple[tuple[str, Verdict, str], ...] = ()
 
 
 def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, str] | None = None) -> Wording:
@@ -64,6 +66,7 @@ def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, st
         numbers=tuple(quantities(audit, folder)),
         faults=tuple(faults(audit)),
         steps=tuple(_steps(audit, folder, given)),
+        layers=tuple(layer_rows(audit)),
     )
 
 

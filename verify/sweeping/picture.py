@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.checker.folder import printable
+from verify.checker.decision import printable
 from verify.checker.questions import Verdict
 from verify.numbers.counts import count
 from verify.sweeping.records import Row

@@ -20,8 +20,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from verify.checker.decision import printable
 from verify.checker.errors import InputError
-from verify.checker.folder import printable
 from verify.files.writing import write_bytes
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, at_most

@@ -22,11 +22,13 @@ from verify import Dataset, InputError, Network, audit
 from verify.checker import read_certificate
 from verify.checker.__main__ import main
 from verify.checker.bounds import UpperBound
-from verify.checker.derived import UNCERTIFIED, decimal, problem_facts
+from verify.checker.decision import Decision, Line
+from verify.checker.derived import UNCERTIFIED, problem_facts
 from verify.checker.fit import Fits
-from verify.checker.folder import Decision, Line, decide_folder
+from verify.checker.folder import decide_folder
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.stationary import Stationary
+from verify.checker.told import decimal
 from verify.cli import program
 from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.proposal import sealed

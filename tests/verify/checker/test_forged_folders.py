@@ -10,10 +10,11 @@ import pytest
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem, Trained, audit
 from verify.checker import Accepted, Refused, check, read_certificate
 from verify.checker.answers import Question
-from verify.checker.derived import Material, certified, number_text
+from verify.checker.derived import Material, certified
 from verify.checker.exact import Algebraic, Field
 from verify.checker.folder import decide_folder
 from verify.checker.optimal import OptimalWithin
+from verify.checker.told import number_text
 from verify.deciders.proposal import sealed
 
 F = Fraction

@@ -11,12 +11,13 @@ from tests.width_cases import CASES, FAR, NEAR, nodes_of
 from verify import Dataset, Network, audit
 from verify.checker.answers import Question
 from verify.checker.bounds import UpperBound
-from verify.checker.derived import Material, bracket_and_excess, certified
+from verify.checker.derived import Material, certified
 from verify.checker.errors import CertificateError
 from verify.checker.exact import Algebraic, Field
 from verify.checker.fit import Fits
 from verify.checker.folder import decide_folder
 from verify.checker.local import Local
+from verify.checker.told import bracket_and_excess
 from verify.checker.width import DoesNotFitWidth, InfeasibleWidth, LowerBoundWidth, OptimalWithinWidth
 from verify.deciders.finding import decide
 from verify.deciders.proposal import Proposal, sealed

@@ -127,6 +127,12 @@ def test_sentences_about_given_output_weights_are_true(number, drawn):
     assert check(number, drawn, trained="hidden") > 0
 
 
+@pytest.mark.parametrize("drawn", [posed, degenerate])
+@pytest.mark.parametrize("number", range(300, 315))
+def test_sentences_about_single_layers_are_true(number, drawn):
+    assert check(number, drawn, layers=True) > 0
+
+
 def with_output_bias(number: int):
     """The same networks with a bias on the output, and targets that they mostly give."""
     network, data, options = (posed if number % 2 else degenerate)(number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -40,9 +40,9 @@ def bounds(problem: Problem) -> PowerBounds:
     return PowerBounds(lower=tuple(sorted(found, key=lambda proof: proof.bracket[0] or 0, reverse=True)))
 
 
-def searched(problem: Problem, known: PowerBounds, network: Network, deadline: float | None) -> PowerBounds:
-    """With the network and those that descents from it and from random starts lead to."""
-    found = with_networks(problem, known, chain([network], candidates(problem, network, deadline)))
+def searched(problem: Problem, known: PowerBounds, networks: Sequence[Network], deadline: float | None) -> PowerBounds:
+    """With the networks and those that descents from the first one and from random starts lead to."""
+    found = with_networks(problem, known, chain(networks, candidates(problem, networks[0], deadline)))
     return replace(found, status=SearchStatus.TIME) if is_late(deadline) else found
 
 

@@ -17,6 +17,7 @@ from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.checker.errors import CertificateError
 from verify.checker.exact import dot, is_rational, squared_norm
 from verify.checker.fit import slacks
+from verify.checker.layer_facts import improved
 from verify.checker.single_layers import (
     LayerBetter,
     LayerLeaf,
@@ -25,27 +26,35 @@ from verify.checker.single_layers import (
     LayerOptimal,
     Unit,
 )
-from verify.deciders.layers.terms import Path, SingleLayer, Term, leaf_of
+from verify.deciders.layers.terms import Path, SingleLayer, Term, gram, leaf_of, total
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import poll
-from verify.numbers.counts import count
 from verify.numbers.floats import to_float, to_matrix
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["BETTER_BY_ITSELF", "OPTIMAL_BY_ITSELF", "optimal_by_itself"]
+__all__ = ["BETTER_BY_ITSELF", "OPTIMAL_BY_ITSELF", "least_by_itself", "optimal_by_itself"]
 
 OPTIMAL_BY_ITSELF = "no other parameters of the layer are better"
 BETTER_BY_ITSELF = "other parameters of the layer are better"
 
 MOST_LEAVES = 512
+WORK = 5 * 10**4
+"""Parameters of the layer times points times cases that are looked at, with those that are split, and 16 at least."""
+
 STARTS, ROUNDS = 16, 8
 """Random parameters whose signs are tried, and how often the signs of what is found are."""
 
 LARGEST = 4000
 """Parameters of the layer times points times units up to which other signs are tried."""
+
+IMPROVEMENTS = 4
+"""How often what a bound leaves above better parameters is looked for again."""
+
+LARGER = (Fraction(1, 10), Fraction(1))
+"""Tolerances within which a bound is tried where none within the one asked is found."""
 
 USED = 1e-9
 FLAT = 1e-7
@@ -75,6 +84,34 @@ def optimal_by_itself(
     return Proposal(reason="the bound could not be made exact")
 
 
+def least_by_itself(
+    problem: Problem, network: Network, layer: int, tolerance: Fraction, better: LayerBetter | None
+) -> Proposal:
+    """A bound of how small the squared norm of the layer may be (`LayerOptimal`), and beside it the best parameters.
+
+    better: parameters that are better by more than the tolerance; what a bound leaves above them is looked for again.
+    Without, bounds within larger tolerances are tried.
+    """
+    own, current = squared_norm(network.parameters[layer]), network
+    within = [tolerance] * IMPROVEMENTS if better is not None else [z for z in LARGER if z > tolerance]
+    for allowed in within:
+        poll()
+        if better is not None:
+            current = Network.of(improved(network, better))
+        found = optimal_by_itself(problem, current, layer, allowed).certificate
+        if isinstance(found, LayerBetter):
+            proof = LayerBetter(layer=layer, parameters=found.parameters, tolerance=tolerance)
+            better = certified(problem, network, proof) or better
+        elif isinstance(found, LayerOptimal) and any(current.parameters[layer]):
+            best = squared_norm(current.parameters[layer])
+            room = (1 + found.tolerance) * own / best - 1
+            bound = LayerOptimal(layer=layer, nodes=found.nodes, tolerance=room)
+            return Proposal(certificate=certified(problem, network, bound), reason=OPTIMAL_BY_ITSELF, beside=better)
+        elif better is not None:
+            break
+    return Proposal(reason="no bound was found", beside=better)
+
+
 class _Least(NamedTuple):
     """The least parameters that satisfy terms: the factors of these, and their squared norm; none where none do."""
 
@@ -87,7 +124,8 @@ class _GlobalTree:
     """Trees and better parameters of one layer."""
 
     def __init__(self, layer: SingleLayer, tolerance: Fraction) -> None:
-        self.layer, self.tolerance, self.leaves = layer, tolerance, 0
+        self.layer, self.tolerance, self.leaves, self.looks = layer, tolerance, 0, 0
+        self.most_looks = max(16, WORK // (len(layer.own) * len(layer.states) or 1))
         self.reason = "no better parameters were found, and the bound is lower"
         self.found: LayerBetter | None = None
         self.square = squared_norm(layer.own)
@@ -155,11 +193,10 @@ class _GlobalTree:
         kept = used
         if not has_margin(self.layer.problem.goal) and not self.layer.problem.fit_tolerance:
             kept = [term for term in terms if term.sign > 0 or (term in used and not term.sign)]
-        gram = [[dot(one.gradient, other.gradient) for other in kept] for one in kept]
-        solved = solve_exactly(gram, [term.value for term in kept]) if kept else None
+        solved = solve_exactly(gram(kept), [term.value for term in kept]) if kept else None
         if solved is not None:
-            yield _sum(kept, solved, len(self.layer.own))
-        yield _sum(terms, [dyadic(float(z)) for z in least.factors], len(self.layer.own))
+            yield total(kept, solved, len(self.layer.own))
+        yield total(terms, [dyadic(float(z)) for z in least.factors], len(self.layer.own))
 
     def _tried(self, numbers: Sequence[Fraction]) -> LayerBetter | None:
         """The certificate with these parameters, scaled to the margin of the layer."""
@@ -182,6 +219,7 @@ class _GlobalTree:
     def proved(self, path: Path) -> LayerNodes | None:
         """The nodes of a case; None where they are not found."""
         poll()
+        self.looks += 1
         terms, blocked = self.layer.terms(path)
         least = _least(terms, len(self.layer.own))
         if least is None:
@@ -195,10 +233,8 @@ class _GlobalTree:
             tried = (self._tried(numbers) for numbers in self._points_of(terms, least))
             self.found = next((proof for proof in tried if proof is not None), None)
             return None
-        if self.leaves >= MOST_LEAVES:
-            self.reason = (
-                f"no better parameters were found, and there are more than {count(MOST_LEAVES, 'case')} of signs"
-            )
+        if self.leaves >= MOST_LEAVES or self.looks >= self.most_looks:
+            self.reason = "no better parameters were found, and there are more cases of signs than are looked at"
             return None
         left = self.proved({**path, unit: 1})
         right = None if left is None else self.proved({**path, unit: -1})
@@ -211,7 +247,7 @@ class _GlobalTree:
         ):
             return None
         for pairs in self._factors(terms, least):
-            p = _sum([term for term, _ in pairs], [z for _, z in pairs], len(self.layer.own))
+            p = total([term for term, _ in pairs], [z for _, z in pairs], len(self.layer.own))
             value = sum((z * term.value for term, z in pairs), Fraction(0))
             if (1 + self.tolerance) * (2 * value - squared_norm(p)) >= self.square:
                 return leaf_of(self.layer, path, pairs)
@@ -230,8 +266,7 @@ class _GlobalTree:
                 if value > 0:
                     yield [(term, z * scale * self.square / value) for term, z in zip(chosen, near, strict=True)]
             return
-        gram = [[dot(one.gradient, other.gradient) for other in chosen] for one in chosen]
-        solved = solve_exactly(gram, [term.value for term in chosen]) if chosen else None
+        solved = solve_exactly(gram(chosen), [term.value for term in chosen]) if chosen else None
         if solved is not None and min(solved) >= 0:
             yield list(zip(chosen, solved, strict=True))
         yield list(zip(chosen, near, strict=True))
@@ -270,8 +305,3 @@ def _least(terms: Sequence[Term], size: int) -> _Least | None:
     factors = weights / height / rest[-1]
     u = rows.T @ factors
     return _Least(factors, float(u @ u))
-
-
-def _sum(terms: Sequence[Term], factors: Sequence[Fraction], size: int) -> tuple[Fraction, ...]:
-    pairs = [(z, term.gradient) for term, z in zip(terms, factors, strict=True) if z]
-    return tuple(sum((z * row[q] for z, row in pairs), Fraction(0)) for q in range(size))

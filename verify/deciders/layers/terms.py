@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from operator import mul
 from typing import TypeAlias, final
 
 from verify.checker.depth_states import gathered, matrices_of, states
-from verify.checker.exact import dot
+from verify.checker.exact import common_integers, dot
 from verify.checker.fit import ends, slacks
 from verify.checker.goals import rules
 from verify.checker.multipliers import dual_value
@@ -22,7 +23,7 @@ from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["Path", "SingleLayer", "Term", "leaf_of"]
+__all__ = ["Path", "SingleLayer", "Term", "gram", "leaf_of", "total"]
 
 Path: TypeAlias = Mapping[Unit, int]
 """The decided units with their signs."""
@@ -123,6 +124,25 @@ class SingleLayer:
                 if low != high:
                     weights[i, k - 1, j] = (b, t)
             yield from self._down(i, k - 1, [t for _, t in chosen], path, weights, blocked)
+
+
+def gram(terms: Sequence[Term]) -> list[list[Fraction]]:
+    """The scalar products of their gradients, exactly."""
+    rows, denominator = common_integers(term.gradient for term in terms)
+    unit = Fraction(1, denominator**2)
+    half = [[sum(map(mul, row, other)) * unit for other in rows[: k + 1]] for k, row in enumerate(rows)]
+    return [[half[max(k, q)][min(k, q)] for q in range(len(rows))] for k in range(len(rows))]
+
+
+def total(terms: Sequence[Term], factors: Sequence[Fraction], size: int) -> tuple[Fraction, ...]:
+    """The sum of their gradients times factors, exactly: so many numbers."""
+    pairs = [(z, term.gradient) for term, z in zip(terms, factors, strict=True) if z]
+    if not pairs:
+        return (ZERO,) * size
+    rows, below = common_integers(row for _, row in pairs)
+    (weights,), over = common_integers([[z for z, _ in pairs]])
+    unit = Fraction(1, below * over)
+    return tuple(sum(map(mul, weights, column)) * unit for column in zip(*rows, strict=True))
 
 
 def _anywhere(network: Network) -> Ends:
