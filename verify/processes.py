@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from types import FrameType
 
-__all__ = ["available_cores", "how_it_ended", "started_alone"]
+__all__ = ["available_cores", "how_it_ended", "noted_interrupts", "started_alone"]
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _ONE_AT_A_TIME = Lock()
@@ -19,6 +21,25 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[Callable[[], bool]]:
+    """Yields what says whether Ctrl-C was pressed, also where its KeyboardInterrupt was caught."""
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
+        yield lambda: False
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(seen)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

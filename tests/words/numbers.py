@@ -191,7 +191,8 @@ def _falls(audit, _, found):
     values = outputs(audit.problem, subject)
     is_margin = audit.problem.goal is Goal.MAX_MARGIN
     margin = min(y * f for y, f in zip(audit.problem.targets, values, strict=True)) if is_margin else 1
-    after = size / margin
+    of_bias = audit.problem.decay.output_bias or 0
+    after = size / margin + of_bias * (end.output_bias / margin) ** 2 / 2
     if not audit.problem.asks_any_width:
         assert "√" not in found[0]
         after = objective(audit.problem, end)

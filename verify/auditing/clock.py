@@ -6,6 +6,7 @@ No answer is silently less than it could be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from typing import TypeVar, final
 
 from verify.deciders.finding import Finding, Verdict
@@ -23,6 +24,9 @@ GRACE_SHARE, GRACE_SECONDS = 0.03, 0.25
 CLOSING_LOOKS = 4
 """What is left to do after a search takes about so many times as long as one exact look at the data."""
 
+IMPORTED_LATE = ("scipy.linalg", "scipy.optimize")
+"""What is imported where it is needed first: with a time limit before the clock starts, as that is no work of a step."""
+
 LEAST_SECONDS = 0.5
 """For another audit within this one."""
 
@@ -37,6 +41,9 @@ class Clock:
     """
 
     def __init__(self, seconds: float | None = None) -> None:
+        if seconds is not None:
+            for module in IMPORTED_LATE:
+                import_module(module)
         self.began = now()
         self.seconds = seconds
         self.deadline = None if seconds is None else self.began + seconds

@@ -21,7 +21,7 @@ from verify.auditing.record import Audit
 from verify.checker.errors import InputError
 from verify.checker.goals import Bias, has_bias
 from verify.checker.objectives import Objective
-from verify.deciders.finding import Verdict
+from verify.deciders.finding import Ending, Verdict
 from verify.deciders.global_optimality.instance import as_decay_instance
 from verify.deciders.rounding import dyadic
 from verify.numbers.arguments import a_time_limit, a_tolerance
@@ -123,7 +123,8 @@ def critical_decay(
     tol: how far apart the two decays are to be, relative; where that is not shown they are farther apart.
     time_limit: of all audits together, in seconds; 60 by default.   target, classes: as `read_data` takes them.
 
-    Raises InputError. Sound: each decay has an audit whose certificates the checker accepted.
+    Raises InputError; KeyboardInterrupt at Ctrl-C.
+    Sound: each decay has an audit whose certificates the checker accepted.
     """
     within = a_tolerance(tol, "tol")
     if within < Fraction(1, 10**5):
@@ -175,6 +176,8 @@ def _first(
         decay = Fraction(nearest(guess * factor, DIGITS))
         if decay > 0:
             found = question.audited(decay, left / 2)
+            if found.ending is Ending.INTERRUPTED:
+                raise KeyboardInterrupt
             if found.global_any_width.verdict is wanted:
                 return decay, found
     return None

@@ -10,24 +10,22 @@ import os
 import signal
 import sys
 import sysconfig
-import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from types import FrameType
 from typing import Any, cast, final
 
 from verify.claims.collection import registry
 from verify.claims.power import variants_of
 from verify.claims.records import USUAL, Claim
 from verify.claims.running import Run, run
-from verify.processes import available_cores, how_it_ended, started_alone
+from verify.processes import available_cores, how_it_ended, noted_interrupts, started_alone
 
 __all__ = ["available_cores", "run_all"]
 
@@ -64,7 +62,7 @@ def run_all(
     yield from (run(claim) for claim in given if not claim.is_decidable)
     see = watch or (lambda _: None)
     if at_once <= 1:
-        with _noted_interrupts() as is_interrupted:
+        with noted_interrupts() as is_interrupted:
             for claim in waiting:
                 see([claim.id])
                 options = {"examples": examples, "seed": seed, "time_limit": time_limit, "is_shrunk": is_shrunk}
@@ -113,25 +111,6 @@ def _broken(error: BaseException) -> str:
 
 
 _ELSEWHERE = tuple(set(sysconfig.get_paths().values()) - {sys.prefix, sys.base_prefix})
-
-
-@contextmanager
-def _noted_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yields what says whether Ctrl-C was pressed, also where its KeyboardInterrupt was caught."""
-    seen: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
-        yield lambda: False
-        return
-
-    def note(number: int, frame: FrameType | None) -> None:
-        seen.append(number)
-        signal.default_int_handler(number, frame)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield lambda: bool(seen)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @final

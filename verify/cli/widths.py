@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from verify.cli.failures import check_solvers_are_ours, debug_option
+from verify.cli.failures import INTERRUPTED, check_solvers_are_ours, debug_option
 from verify.cli.labels import two_classes
 from verify.cli.losses import not_for_losses
 from verify.cli.numbers import NumberType
@@ -123,7 +123,9 @@ def widths_command(
         click.echo(f"written: {json_path}")
     for line in _saved(curve, folder, plot):
         click.echo(line, err=json_path == "-")
-    return 0
+    if curve.is_interrupted:
+        click.echo("isoptimal: interrupted; the rows are what was proved so far", err=True)
+    return INTERRUPTED if curve.is_interrupted else 0
 
 
 def _saved(curve: WidthCurve, folder: str | None, plot: str | None) -> Iterator[str]:

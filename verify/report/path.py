@@ -111,18 +111,21 @@ def _is_shown(number: Fraction) -> bool:
 
 
 def _objective_at_end(audit: Audited, proof: NotLocal) -> Fraction:
-    """An upper bound of sum ||u_j|| at eps = 1, at margin 1, or of F; the objective for given output weights."""
+    """An upper bound of sum ||u_j|| + 1/2 mu_b b^2 at eps = 1, at margin 1, or of F; for given output weights the
+    objective.
+    """
     problem, subject = audit.problem, audit.local_optimum.subject or audit.network
+    end = Network(subject.architecture, proof.end)
     if not trains_all(problem.trained):
-        return objective_at(problem, Network(subject.architecture, proof.end))
+        return objective_at(problem, end)
     total = Fraction(0)
     for row in subject.architecture.layers[0].matrix(proof.end[0]):
         total += sqrt_upper(squared_norm(row[c] for c in problem.norm_columns))
+    bias = problem.decay.weighted(output_bias=end.output_bias**2) / 2
     if isinstance(problem.goal, Objective):
-        end = Network(subject.architecture, proof.end)
         losses = problem.goal.of_outputs(outputs(problem, end), problem.targets)
-        bias = problem.goal.decay.weighted(output_bias=end.output_bias**2) / 2
         return losses + problem.goal.price_above * total + bias
     if not has_margin(problem.goal):
-        return total
-    return total / min(margins(problem, outputs(problem, subject)))
+        return total + bias
+    margin = min(margins(problem, outputs(problem, subject)))
+    return total / margin + bias / margin**2

@@ -14,6 +14,7 @@ import numpy as np
 
 from verify.checker.errors import InputError
 from verify.files.writing import write_bytes, write_text
+from verify.processes import noted_interrupts
 from verify.reproduce.figures import figure, names
 from verify.reproduce.spec import Check, Figure, NamedValues, Numbers, RunSize, plain
 
@@ -67,7 +68,8 @@ def reproduce(
     Results are kept in NAME.SIZE.parts.jsonl as they come; a run that was killed goes on from there, and one that had
     ended only draws again. `str` of the result says what agrees with the paper and what does not, measured.
 
-    Raises InputError for an unknown name, and when the folder cannot be written.
+    Raises InputError for an unknown name, and when the folder cannot be written; KeyboardInterrupt at Ctrl-C: the part
+    that was running is not kept.
     """
     if full and smoke:
         raise InputError("a figure is computed in full or as a smoke test, not both")
@@ -140,7 +142,10 @@ class _Parts:
 
     def __call__(self, key: str, compute: Callable[[], NamedValues]) -> NamedValues:
         if key not in self.found:
-            value = plain(compute())
+            with noted_interrupts() as is_interrupted:
+                value = plain(compute())
+            if is_interrupted():  # a training that Ctrl-C cut short returns what it has: that is no result
+                raise KeyboardInterrupt
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("\n" * (not _ends_whole(self.path)) + json.dumps({"key": key, "value": value}) + "\n")
             self.found[key] = value

@@ -116,6 +116,11 @@ class WidthCurve:
         most = (1 + self.tolerance) * upper
         return all(point.fits is Verdict.REFUTED or (point.lower or 0) > most for point in narrower)
 
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search: the last row may be open, and wider ones are left out."""
+        return any(point.status is SearchStatus.INTERRUPTED for point in self.points)
+
     def __iter__(self) -> Iterator[WidthPoint]:
         return iter(self.points)
 
@@ -193,7 +198,8 @@ def width_curve(
     time_limit: seconds for all of it; without one each width has so many states as take about 20.
     progress: called after each state with the width, and as of `solvers.own_width.search.search`.
 
-    Sound: every end and every "does not fit" has a certificate that the checker accepted. Raises InputError.
+    Sound: every end and every "does not fit" has a certificate that the checker accepted.
+    Raises InputError; KeyboardInterrupt at a Ctrl-C before the first row: a later one ends its row, and the curve.
     """
     notes: list[str] = []
     dataset = read_data(data, y, target=target, as_stored=True, classes=classes, standardise=standardise)
@@ -212,6 +218,8 @@ def width_curve(
     best = None
     if outgoing is None:
         best = bracketed(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
+        if best.status is SearchStatus.INTERRUPTED:
+            raise KeyboardInterrupt
         last = last or (1 if has_infimum_0(first) else min(best.witnesses[0].width if best.witnesses else MOST, MOST))
     points: list[WidthPoint] = []
 
@@ -222,7 +230,8 @@ def width_curve(
 
     for width in range(1, (last or 1) + 1):
         points.append(searched(width, share(deadline, 1 / ((last or 1) + 1 - width))))
-        if up_to is None and WidthCurve(tuple(points), best, tolerance).enough is not None:
+        is_interrupted = points[-1].status is SearchStatus.INTERRUPTED
+        if is_interrupted or (up_to is None and WidthCurve(tuple(points), best, tolerance).enough is not None):
             break
     _take_up(points, searched, deadline)
     return WidthCurve(handed_down(points), with_rows(best, points), tolerance, tuple(notes), outgoing)

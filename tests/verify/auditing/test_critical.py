@@ -1,6 +1,7 @@
 """Critical decays by hand, their audits, and the command."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from verify.auditing import critical
 from verify.auditing.critical import CriticalDecay, critical_decay
 from verify.checker.folder import decide_folder
 from verify.cli import program
+from verify.deciders.finding import Ending
 from verify.numbers.decimals import nearest
 
 F = Fraction
@@ -145,3 +147,17 @@ def test_the_time_limit_is_that_of_all_audits(monkeypatch):
     assert all(seconds <= 0.025 for seconds in given)
     with pytest.raises(InputError, match="time_limit"):
         critical_decay([[2]], [3], loss="half-squared", **NOW, time_limit=-1)
+
+
+def test_ctrl_c_ends_all_audits(monkeypatch):
+    """An audit that was interrupted says what it has; no further decay is asked about, and nothing is said."""
+    asked = []
+
+    def interrupted(*arguments, **options):
+        asked.append(arguments)
+        return SimpleNamespace(ending=Ending.INTERRUPTED)
+
+    monkeypatch.setattr(critical, "audit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        critical_decay([[2]], [3], loss="half-squared", **ALONE)
+    assert len(asked) == 1

@@ -1,6 +1,7 @@
 """Ctrl-C and the time limit: what they cut short is named in the audit, whenever they come."""
 
 import signal
+import subprocess
 import sys
 import threading
 from fractions import Fraction
@@ -228,3 +229,14 @@ def test_ctrl_c_that_somebody_else_handles_is_left_to_them():
 def _entered(ctrl_c):
     with ctrl_c.noticed():
         yield "entered"
+
+
+def test_imports_are_no_work_of_a_step():
+    """With a time limit what is imported late is there before the clock starts; without one it may never be needed."""
+    told = (
+        "import sys; from verify.auditing.clock import IMPORTED_LATE, Clock; Clock(); "
+        "print(any(name in sys.modules for name in IMPORTED_LATE)); Clock(5.0); "
+        "print(all(name in sys.modules for name in IMPORTED_LATE))"
+    )
+    ended = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout.split() == ["False", "True"]

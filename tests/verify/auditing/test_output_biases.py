@@ -1,11 +1,13 @@
 """Max-margin and min-norm with an output bias, from a network to its report."""
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from tests.losses import over_all_cells, random_constraints
+from tests.words import check_words
 from verify import Bias, Dataset, Goal, InputError, Network, Problem, Verdict, audit
 from verify.auditing.asked import pose
 from verify.checker.folder import decide_folder
@@ -163,3 +165,25 @@ def test_the_folder_is_decided_again(tmp_path):
     assert decided.audit is not None
     assert decided.audit["problem"]["output_bias"] == "penalised"
     assert all(line.is_accepted for line in decided.lines)
+
+
+@pytest.mark.parametrize("mode", ["free", "penalised"])
+@pytest.mark.parametrize(
+    ("W", "v", "b", "b2", "points", "targets", "goal"),
+    [
+        ([[0, 0]], [0], [0], 3, [[4, 3], [1, 3], [-2, 3], [-2, 3]], [3, 3, 3, 3], Goal.MIN_NORM),
+        ([[0, 0]], [0], [0], 3, [[4, 3], [1, 3], [-2, 3]], [1, 1, 1], Goal.MAX_MARGIN),
+    ],
+)
+def test_the_end_of_a_descent_path_costs_its_output_bias(mode, W, v, b, b2, points, targets, goal):
+    """The objective that is told of the end is not below the best possible one of the same report."""
+    network = Network.two_layer(W, v, b=b, b2=b2)
+    found = audit(network, points, targets, goal=goal.value, bias="penalised", output_bias=mode, time_limit=10)
+    text = " ".join(str(found).split())
+    told = re.search(r"the objective goes from (?:about )?\S+ to at most (\S+) at ε = 1", text)
+    if mode == "penalised":
+        assert found.local_optimum.verdict is Verdict.REFUTED
+        assert told
+    if told:
+        assert Fraction(told[1]) >= found.bracket[0]
+    check_words(found)

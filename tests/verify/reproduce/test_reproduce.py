@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from verify.checker.errors import InputError
 from verify.reproduce import figure, load, names, reproduce
 from verify.reproduce.pieces import least_pieces
+from verify.reproduce.running import _Parts
 from verify.reproduce.spec import plain
 
 
@@ -223,3 +226,19 @@ def test_json_of_numbers_that_json_does_not_know():
         "a": [1.0, "nan"],
         "2": [3, True],
     }
+
+
+def test_what_ctrl_c_cut_short_is_no_result(tmp_path):
+    """Trainings and audits end at Ctrl-C with what they have: that is neither kept nor drawn, and all ends there."""
+
+    def cut_short():
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return {"loss": 0.5}
+
+    parts = _Parts(tmp_path / "parts.jsonl", {"trials": 1}, None)
+    assert parts("whole", lambda: {"loss": 0.25}) == {"loss": 0.25}
+    with pytest.raises(KeyboardInterrupt):
+        parts("cut", cut_short)
+    again = _Parts(tmp_path / "parts.jsonl", {"trials": 1}, None)
+    assert again.found == {"whole": {"loss": 0.25}}

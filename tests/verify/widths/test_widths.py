@@ -13,6 +13,7 @@ from benchmarks.jobs.own_width import drawn
 from solvers.instance import SearchStatus
 from tests.forging import accepted
 from verify import InputError, Verdict, optimum_at_width, width_curve
+from verify.auditing.searching import NOT_SEARCHED
 from verify.checker.__main__ import main as check_main
 from verify.cli import program
 from verify.cli.progress import widths_text
@@ -366,3 +367,23 @@ def test_a_row_that_is_searched_anew_is_not_wider(monkeypatch):
     points = [rows[1]]
     curves._take_up(points, lambda *_: rows[0], curves.now() + 60)
     assert points == [rows[0]]
+
+
+def test_ctrl_c_ends_the_row_and_the_curve(monkeypatch, tmp_path):
+    """What is proved so far is printed, with the exit status of an interruption; before the first row nothing is."""
+    search = curves.bracket_at_width
+
+    def cut_short(problem, *arguments, **options):
+        found = search(problem, *arguments, **options)
+        return replace(found, status=SearchStatus.INTERRUPTED) if len(problem.architecture.masks) == 2 else found
+
+    monkeypatch.setattr(curves, "bracket_at_width", cut_short)
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n1,1\n2,-1\n3,1\n4,-1\n5,1\n", encoding="utf-8")
+    told = CliRunner().invoke(program, ["widths", str(data), "--goal", "max-margin", "--up-to", "4"])
+    assert told.exit_code == 130
+    assert "interrupted; the rows are what was proved so far" in told.output
+    assert [line.split()[0] for line in told.output.splitlines() if line[:7].strip().isdigit()] == ["1", "2"]
+    monkeypatch.setattr(curves, "bracketed", lambda *_, **__: NOT_SEARCHED)
+    with pytest.raises(KeyboardInterrupt):
+        width_curve([[1], [2]], [1, -1], goal="max-margin")
