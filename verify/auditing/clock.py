@@ -25,7 +25,7 @@ CLOSING_LOOKS = 4
 """What is left to do after a search takes about so many times as long as one exact look at the data."""
 
 IMPORTED_LATE = ("scipy.linalg", "scipy.optimize")
-"""What is imported where it is needed first: with a time limit before the clock starts, as that is no work of a step."""
+"""Imported where it is needed first; with a time limit before the clock starts, as that is no work of a step."""
 
 LEAST_SECONDS = 0.5
 """For another audit within this one."""
