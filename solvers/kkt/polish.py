@@ -275,7 +275,7 @@ def _report(
         if rounds:
             reason += (
                 f" after {rounds} round{'s' if rounds != 1 else ''}, {moved.angle:.1e} radians from the given network; "
-                "this is not the limit of training from there"
+                "this need not be the limit of training from there"
             )
     elif _fits(frame, best.weights, best.outgoing):
         status = PolishStatus.NOT_REACHED

@@ -36,7 +36,7 @@ class TrainingRun:
     network: the network with the exact values of its floats, as large as training left it; the polished one, if asked.
     description: what was trained how, in a sentence.   training: theta, status, trajectory and counts, as arrays.
     residuals: (epsilon, delta) of the KKT conditions where training ended, relative to the norm; None for the squared
-    loss.   polished: the KKT point that was looked for afterwards, which is not the limit of training.
+    loss.   polished: the KKT point that was looked for afterwards, which need not be the limit of training.
     hidden_only: whether the output weights were kept as they were.
     notes: that labels were taken for numbers; why there is no such point although it was asked for.
     start_notes: what a reader chose in reading the network that training starts from; an audit says it too.
@@ -125,7 +125,7 @@ class TrainingRun:
             numbers.append("KKT residuals {:.1e} and {:.1e}".format(*self.residuals))
         yield f"  {', '.join(numbers)}"
         if self.polished is not None:
-            yield f"  polished (not the limit of training): {self.polished.reason}"
+            yield f"  polished: {self.polished.reason}"
         from solvers.training.descent.gradient_descent import MOST_CHANGES
 
         yield from (f"  {note}" for note in (*self.start_notes, *self.notes))
