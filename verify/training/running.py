@@ -117,8 +117,8 @@ def train(
     stop_at: stop once epsilon and delta of the KKT conditions are this small, or the activation pattern has settled and
     a KKT point lies this near (both relative to the norm; default 5e-4; the reason says which); for the squared loss
     once the loss is (default 1e-18 times the mean square of the targets).
-    polish: go on from there to a KKT point (`solvers.kkt.polish`), which need not be the limit of training; the run says how
-    far that is.
+    polish: go on from there to a KKT point (`solvers.kkt.polish`), which need not be the limit of training; the run
+    says how far that is.
     time_limit: seconds, polishing included.   max_evaluations: gradients computed at most (by default 10,000,000,
     descent: 1,000,000).
     record: an .npz file for the trajectory, kept up to date: a run that was killed goes on from it with `resume=True`,
