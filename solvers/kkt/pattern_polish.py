@@ -25,7 +25,7 @@ from solvers.instance import ProblemInstance
 from solvers.programs.restricted import NeuronFamily
 from solvers.programs.restricted_cones import solve_restricted
 
-__all__ = ["FloatNeurons", "FloatPoint", "polish"]
+__all__ = ["FloatNeurons", "FloatPoint", "columns_of", "polish"]
 
 
 ROUNDS = 12
@@ -59,6 +59,7 @@ class FloatPoint:
 
     members (k,): the direction into which each neuron was merged, -1 for a neuron that never counts.
     rounds: programs solved.   outside: how many (direction, point) pairs would still be let through; 0: settled.
+    bias: of the output, where there is one.
     """
 
     u: Floats
@@ -69,6 +70,7 @@ class FloatPoint:
     members: Indices
     rounds: int
     outside: int
+    bias: float = 0.0
 
 
 def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | None = None) -> FloatPoint | None:
@@ -76,7 +78,7 @@ def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | N
 
     deadline: a moment of `clock.now()` after which no more programs are solved, and None is returned.
     """
-    columns, members = _columns(instance, neurons)
+    columns, members = columns_of(instance, neurons)
     is_large = len(columns) * instance.points > LARGE
     most = min(ROUNDS, LARGE_ROUNDS) if is_large else ROUNDS
     for round_ in range(1, most + 1):
@@ -106,7 +108,7 @@ def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | N
     )
 
 
-def _columns(instance: ProblemInstance, neurons: FloatNeurons) -> tuple[list[NeuronFamily], Indices]:
+def columns_of(instance: ProblemInstance, neurons: FloatNeurons) -> tuple[list[NeuronFamily], Indices]:
     """The columns of the network's neurons, those that never count left out, and the column of each neuron or -1."""
     places: dict[tuple[int, int, bytes], int] = {}
     columns: list[NeuronFamily] = []

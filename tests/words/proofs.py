@@ -126,6 +126,7 @@ def _listed(audit, finding, found):
 
 def _nearly(audit, finding, found):
     proof = all_of(Stationary, finding)[0]
+    _beside(finding, found.groupdict())
     return _held(proof, found[1], found[2]) and _moved(proof, found[3])
 
 
@@ -156,10 +157,21 @@ def _not_stationary(audit, finding, found):
         assert _moved(held, moved)
         beyond = max(held.epsilon, held.delta) > refuted
         assert beyond or held.subject != proof.subject
+    _beside(finding, found.groupdict())
     if distance:
         (near,) = all_of(StationaryNear, finding)
-        assert is_up(distance, near.moved)
         assert near.moved < Fraction(1, 10) or "its norm satisfies" not in found[0]
+
+
+def _beside(finding, found):
+    """What is said of an exact point that is not near."""
+    if not found.get("far"):
+        return
+    (near,) = all_of(StationaryNear, finding)
+    assert is_up(found["far"], near.moved)
+    said = {"stationary point": None, "local optimum": "is a local", "optimum of any width": "at any width"}
+    point, told = said[near.optimality], found.get("point")
+    assert "point" not in found or (told is None if point is None else point in told)
 
 
 def _open_stationary(audit, finding, found):
@@ -363,6 +375,7 @@ A_BIAS_AT_WIDTH = r"a wider network is better; with an output bias the network's
 
 A_LOSS_AT_WIDTH = r"a wider network is better; a loss with weight decay is not searched at the network's own width yet"
 CONDITIONS = r"(?:KKT conditions|conditions of stationarity)"
+KIND = r"(?:KKT|stationary) point"
 AFTER = rf"(?:, after the weights were moved by at most {N} of their norm)?"
 TOLD = rf"(\d+/\d+(?= )|{N[1:-1]})(?: \(about {N[1:-1]}\))?"  # a fraction with its decimal, or a decimal
 UP_TO = rf"ε = {N}(?:,| and) δ = {N}"
@@ -372,19 +385,24 @@ HELD = (
     rf"| after moving it by at most {N} onto its kinks)?)?"
 )
 FAR = (
-    rf"(?:; an exact KKT point lies within (?P<far>{N}) of its norm, which is not called near; neuron \d+, "
-    r"which [^;]*|; no exact KKT point near it was found: .*|; an exact KKT point lies farther away .*)?"
+    rf"(?:; an exact {KIND} lies within (?P<far>{N}) of its norm, which is not called near; "
+    rf"(?:neuron \d+|the output bias), which [^;]*|; no exact {KIND} near it was found: .*"
+    rf"|; an exact {KIND} lies farther away .*)?"
 )
 WITHIN = rf"a (?:KKT|stationary) point to within {UP_TO}(?: after moving it by at most {N} onto its kinks)?"
 BETTER = r"a network of (\d+) neurons?(, wider than this one,)?( fits and)? is better"
 NEAR = (
-    rf"a network within {N} of this one \(relative to its norm\) (satisfies the KKT conditions exactly|is .*?)"
+    rf"a network within {N} of this one \(relative to its norm\) (satisfies the {CONDITIONS} exactly|is .*?)"
     rf"(?:; at (?:this one|one whose weights were moved by at most {N} of its norm) they hold up to {UP_TO})?"
 )
-POINT = rf"an exact KKT point lies within {N} of its norm"
+POINT = rf"an exact {KIND} lies within {N} of its norm"
+BESIDE = (
+    rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly"
+    r"(?P<point> and is a local optimum| and is optimal at any width)?)?"
+)
 NO_MULTIPLIERS = (
     rf"no multipliers satisfy the {CONDITIONS}(?: exactly| to within (?P<w>{N})){HELD}"
-    rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly)?"
+    rf"{BESIDE}"
 )
 OWN = r"(\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))?"
 EXACTLY = (
@@ -416,10 +434,10 @@ ROWS = [
     (rf"(?:{CUT}); better networks of the same architecture lie arbitrarily near", _is_open),
     (OPEN, _is_open),
     (r"the time limit was reached among the choices of sides", _is_open),
-    (rf"(?:{CUT})(?:; no exact KKT point near it was found: .*)?", _is_open),
+    (rf"(?:{CUT})(?:; no exact {KIND} near it was found: .*)?", _is_open),
     (r"it is not known whether the network is stationary", _is_open_too),
     (rf"it satisfies the {CONDITIONS} nearly, and whether exactly is not known", _is_nearly),
-    (r"whether the exact KKT point near it is a local optimum is open", _is_beside_exact),
+    (rf"whether the exact {KIND} near it is a local optimum is open", _is_beside_exact),
     (r"every weight that counts is zero: nothing can be smaller", _is_smallest),
     (re.escape(ANY_WIDTH_NOT_ASKED), lambda audit, *_: audit.problem.output_weights is not None),
     (AT_WIDTH, _open_at_width),
@@ -442,8 +460,8 @@ ROWS = [
     ),
     (EXACTLY, _exactly),
     (rf"an exact KKT point with ((?:λ_\d+ = \S+(?:, )?)+|\d+ multipliers?)(?: lies within {N} of its norm)?", _listed),
-    (rf"the {CONDITIONS} hold up to {UP_TO}{AFTER}", _nearly),
-    (rf"{WITHIN}(?:; (?:no|an) exact KKT .*)?", _nearly),
+    (rf"the {CONDITIONS} hold up to {UP_TO}{AFTER}{BESIDE}", _nearly),
+    (rf"{WITHIN}(?:; (?:no|an) exact {KIND} .*)?", _nearly),
     (NEAR, _near),
     (POINT, _near_reason),
     (NO_MULTIPLIERS, _not_stationary),

@@ -250,12 +250,12 @@ def _nearby(asked: Asked, clock: Clock, found: Known) -> Known:
         reason = INTERRUPTED if clock.is_interrupted else LATE
         clock.add(NEARBY, reason)
         is_told = found.findings[Question.STATIONARY].reason == INTERRUPTED
-        return replace(found if is_told else _without_nearby(found, reason), is_settled=False)
+        return replace(found if is_told else _without_nearby(asked, found, reason), is_settled=False)
     end = clock.share(0.5)
     found = clock.attempt(
         NEARBY,
         partial(_strengthened, asked, found, end),
-        partial(_without_nearby, found),
+        partial(_without_nearby, asked, found),
         clock.deadline,
     )
     return replace(found, is_settled=not (clock.has(NEARBY) or is_late(end)))
@@ -266,8 +266,8 @@ def _strengthened(asked: Asked, found: Known, deadline: float | None) -> Known:
     return found.with_findings(*more.values())
 
 
-def _without_nearby(found: Known, reason: str) -> Known:
-    return found.with_findings(*without_nearby(found.findings, reason).values())
+def _without_nearby(asked: Asked, found: Known, reason: str) -> Known:
+    return found.with_findings(*without_nearby(asked.problem, found.findings, reason).values())
 
 
 def _exactly_refuted(asked: Asked, clock: Clock, found: Known) -> Known:

@@ -77,7 +77,7 @@ def _name(question: Question) -> str:
 
 def _subject(finding: Finding) -> str:
     """What the statement is about: "" for the given network, the hash of another, or of the enclosure of a point."""
-    enclosed = next((c for c in finding.certificates if isinstance(c, StationaryNear)), None)
+    enclosed = next((c for c in finding.certificates[:1] if isinstance(c, StationaryNear)), None)
     found = finding.subject if enclosed is None else enclosed
     return "" if found is None else found.sha256()
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from verify.auditing.asked import Asked
 from verify.auditing.clock import Clock
-from verify.auditing.concluding import EXACTLY_REFUTED, FOLLOWED, GLOBAL_OPTIMALITY, LOCAL_OPTIMALITY
+from verify.auditing.concluding import EXACTLY_REFUTED, FOLLOWED, GLOBAL_OPTIMALITY, LOCAL_OPTIMALITY, NEARBY_POINT
 from verify.auditing.layers import LAYERS
 from verify.auditing.searching import SEARCH, WITNESSED
 from verify.auditing.steps import Known, Step, proposed
@@ -76,6 +76,7 @@ STEPS: tuple[Step, ...] = (
     WITNESSED,
     GLOBAL_OPTIMALITY,
     LOCAL_OPTIMALITY,
+    NEARBY_POINT,
     EXACTLY_REFUTED,
     FOLLOWED,
 )

@@ -39,8 +39,14 @@ def softplus(q: Fraction) -> tuple[Fraction, Fraction]:
 def entropy_below(p: Fraction) -> Fraction:
     """A lower bound of -p log p - (1 - p) log(1 - p), for 0 <= p <= 1."""
     require(is_rational(p), "", "is an irrational number, of which no entropy is computed")
-    parts = (x * _minus_log_below(x) for x in (p, 1 - p) if x)
+    parts = (x * _minus_log(x)[0] for x in (p, 1 - p) if x)
     return Fraction(sum(map(_down, parts)), _ONE)
+
+
+def logit(p: Fraction) -> tuple[Fraction, Fraction]:
+    """A lower and an upper bound of log((1 - p) / p), for 0 < p < 1."""
+    (on_low, on_high), (off_low, off_high) = _minus_log(p), _minus_log(1 - p)
+    return on_low - off_high, on_high - off_low
 
 
 def _down(x: Fraction) -> int:
@@ -88,9 +94,11 @@ def _log1p(u: int, *, is_up: bool) -> int:
     return 2 * (total + rest)
 
 
-def _minus_log_below(x: Fraction) -> Fraction:
-    """A lower bound of -log x, 0 < x <= 1."""
+def _minus_log(x: Fraction) -> tuple[Fraction, Fraction]:
+    """A lower and an upper bound of -log x, 0 < x <= 1."""
     doublings = x.denominator.bit_length() - x.numerator.bit_length()
     doublings += x.numerator << doublings < x.denominator
-    over = _up(x * 2**doublings - 1)
-    return Fraction(doublings * _log1p(_ONE, is_up=False) - _log1p(over, is_up=True), _ONE)
+    over = x * 2**doublings - 1
+    low = doublings * _log1p(_ONE, is_up=False) - _log1p(_up(over), is_up=True)
+    high = doublings * _log1p(_ONE, is_up=True) - _log1p(_down(over), is_up=False)
+    return Fraction(low, _ONE), Fraction(high, _ONE)

@@ -85,6 +85,11 @@ def conditions(problem: Problem) -> str:
     return "KKT conditions" if problem.asks_fit else "conditions of stationarity"
 
 
+def stationary_point(problem: Problem) -> str:
+    """What a network is that satisfies them."""
+    return "KKT point" if problem.asks_fit else "stationary point"
+
+
 def not_exactly(problem: Problem) -> str:
     """What is said of a network that is exactly not stationary."""
     return f"the {conditions(problem)} do not hold exactly"

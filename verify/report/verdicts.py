@@ -26,6 +26,13 @@ from verify.report.audited import Audited
 from verify.report.depth import depth_statement
 from verify.report.regularised import LOSS_LEGEND, loss_statement
 
+POINTS = {
+    "stationary point": "",
+    "local optimum": " and is a local optimum",
+    "optimum of any width": " and is optimal at any width",
+}
+"""What a report says further of an exact point that is not called near."""
+
 FAR = Fraction(1, 10)
 """Networks from this part of the norm on are not told of: at 1 there is the network of zeros."""
 
@@ -107,7 +114,7 @@ def _stationary(audit: Audited, finding: Finding, proof: Stationary) -> str:
     after = _moved(proof.subject is not None, proof.moved)
     held = f"the {conditions(problem)} hold"
     if proof.epsilon or proof.delta:
-        return f"{held}{_up_to(proof)}"
+        return f"{held}{_up_to(proof)}{_beside(finding)}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
     shown = ", ".join(rational_text(multipliers.get(i, Fraction(0))) for i in range(n)) if n <= 12 else ""
     which = (
@@ -129,7 +136,7 @@ def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:
 
 def _near(problem: Problem, finding: Finding, proof: StationaryNear) -> str:
     what = {
-        Question.STATIONARY: "satisfies the KKT conditions exactly",
+        Question.STATIONARY: f"satisfies the {conditions(problem)} exactly",
         Question.LOCAL_OPTIMUM: "is a local optimum",
     }.get(finding.question, f"is optimal among networks of {any_width(problem)}, without a gap")
     text = f"a network within {small(proof.moved)} of this one (relative to its norm) {what}"
@@ -163,9 +170,15 @@ def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) ->
     )
     if held := _held(finding):
         text += f"; the conditions hold{held}"
-    if finding.numbers.get("distance", FAR) < FAR:
-        text += f"; a network within {small(finding.numbers['distance'])} of its norm satisfies them exactly"
-    return text
+    return text + _beside(finding)
+
+
+def _beside(finding: Finding) -> str:
+    """What is known of an exact point that is not called near: how far it is at most, and whether it is an optimum."""
+    point = next((c for c in finding.certificates[1:] if isinstance(c, StationaryNear)), None)
+    if point is None or point.moved >= FAR:
+        return ""
+    return f"; a network within {small(point.moved)} of its norm satisfies them exactly{POINTS[point.optimality]}"
 
 
 def _not_optimal(audit: Audited, proof: NotStationary) -> str:

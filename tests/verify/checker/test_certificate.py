@@ -14,7 +14,8 @@ from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate, claim_text
 from verify.checker.codec import MAX_SIZE, load_json
 from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
-from verify.checker.enclosure import Direction, StationaryNear
+from verify.checker.enclosed_points import Direction
+from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError, InputError
 from verify.checker.exact import sqrt_upper, value_text
 from verify.checker.fit import DoesNotFit, Fits

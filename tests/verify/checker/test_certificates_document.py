@@ -21,7 +21,8 @@ from verify.checker.codec import Record, load_json, reader
 from verify.checker.depth_stationary import Part
 from verify.checker.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES
 from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
-from verify.checker.enclosure import Direction, StationaryNear
+from verify.checker.enclosed_points import Direction
+from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import Algebraic
 from verify.checker.goals import rules
 from verify.checker.single_layers import LayerLeaf

@@ -21,9 +21,11 @@ from verify.auditing.loop import pose
 from verify.checker import Refused, check, from_json
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Active, Bound, Dual
-from verify.checker.enclosure import Box, Direction, Point, StationaryNear, _sum, has_root
+from verify.checker.enclosed_points import Direction, Point
+from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.krawczyk import Box, combined, has_root
 from verify.checker.optimal import BetterNetwork
 from verify.deciders.enclosure import nearby_point
 from verify.deciders.enclosure.distance import distance_of
@@ -106,7 +108,7 @@ def test_sums_of_forms_are_those_of_fractions(seed):
         for _ in range(random.randrange(6))
     ]
     expected = {k: sum((factor * form.get(k, F(0)) for factor, form in terms), F(0)) for _, form in terms for k in form}
-    assert _sum(iter(terms)) == expected
+    assert combined(iter(terms)) == expected
 
 
 @given(st.lists(small, min_size=4, max_size=4), st.lists(small, min_size=2, max_size=2), st.integers(1, 40))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from verify.checker.errors import CertificateError
 from verify.checker.exact import Field
-from verify.checker.logarithms import BITS, entropy_below, softplus
+from verify.checker.logarithms import BITS, entropy_below, logit, softplus
 
 DIGITS = Context(prec=140)
 NEAR = Fraction(1, 10**120)
@@ -69,3 +69,15 @@ def test_irrational_arguments_are_refused():
     for function in (softplus, entropy_below):
         with pytest.raises(CertificateError, match="irrational"):
             function(root / 2)
+
+
+@given(
+    p=st.fractions(0, 1).filter(lambda p: 0 < p < 1) | st.sampled_from([Fraction(1, 10**40), 1 - Fraction(1, 10**40)])
+)
+@settings(max_examples=200)
+def test_the_logit_is_enclosed(p):
+    low, high = logit(p)
+    exact = Fraction(DIGITS.ln(decimal(1 - p))) - Fraction(DIGITS.ln(decimal(p)))
+    assert low - NEAR <= exact <= high + NEAR
+    assert low < high <= low + WIDE
+    assert logit(Fraction(1, 2))[0] < 0 < logit(Fraction(1, 2))[1]

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from solvers.arrays import Floats
-from verify.checker.enclosure import Point, StationaryNear
+from verify.checker.enclosed_points import Point
+from verify.checker.enclosure import StationaryNear
 from verify.deciders.rounding import ceil_dyadic
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
@@ -20,6 +21,8 @@ __all__ = ["apartness", "centre_network", "distance_of"]
 def centre_network(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Floats:
     """The weights of the point at the centre of the box, (k, c + 1), the output weight last.
 
+    With an output bias there is a row more, which has it in the place of an output weight.
+
     point: that of the proof, when it was already made; of its conditions nothing is used.
     """
     point, centre = point or Point(problem, network, proof), [1.0, *map(to_float, proof.centre)]
@@ -27,20 +30,25 @@ def centre_network(problem: Problem, network: Network, proof: StationaryNear, po
     def value(form: dict[int, Fraction]) -> float:
         return sum(to_float(a) * centre[k] for k, a in form.items())
 
-    weights = np.zeros((network.width, len(problem.rows[0]) + 1))
+    unit = to_float(problem.decay.hidden)
+    weights = np.zeros((network.width + problem.has_output_bias, len(problem.rows[0]) + 1))
     for direction, (amplitude, vector, _) in zip(proof.directions, point.parts, strict=True):
         for j, share in direction.neurons:
             part = to_float(share)
             root = math.copysign(math.sqrt(max(abs(part) * value(amplitude), 0.0)), part)
             for column, form in vector.items():
                 weights[j, column] = root * value(form)
-            weights[j, -1] = root * int(direction.sign + "1")
+            weights[j, -1] = root * unit * int(direction.sign + "1")
+    if problem.has_output_bias:
+        weights[-1, -1] = value(point.output_bias)
     return weights
 
 
-def _given(network: Network, proof: StationaryNear) -> Floats:
-    rows = zip(network.hidden_weights, network.output_weights, strict=True)
-    return np.array([[to_float(proof.factor * value) for value in (*row, outgoing)] for row, outgoing in rows])
+def _given(problem: Problem, network: Network, proof: StationaryNear) -> Floats:
+    rows = [(*row, v) for row, v in zip(network.hidden_weights, network.output_weights, strict=True)]
+    if problem.has_output_bias:
+        rows.append((Fraction(0),) * len(problem.rows[0]) + (network.output_bias,))
+    return np.array([[to_float(proof.factor * value) for value in row] for row in rows])
 
 
 def distance_of(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Fraction:
@@ -48,7 +56,7 @@ def distance_of(problem: Problem, network: Network, proof: StationaryNear, point
 
     point: as in `centre_network`.
     """
-    given = _given(network, proof)
+    given = _given(problem, network, proof)
     apart = np.linalg.norm(given - centre_network(problem, network, proof, point)) / np.linalg.norm(given)
     return ceil_dyadic(Fraction(float(apart) * (1 + 1e-9) + 1e-12), 20)
 
@@ -58,12 +66,15 @@ def apartness(problem: Problem, network: Network, proof: StationaryNear, point: 
 
     point: as in `centre_network`.
     """
-    given, aim = _given(network, proof), centre_network(problem, network, proof, point)
+    given, aim = _given(problem, network, proof), centre_network(problem, network, proof, point)
     parts = ((given - aim) ** 2).sum(axis=1)
     j = int(np.argmax(parts))
     share = parts[j] / max(parts.sum(), 1e-300)
+    who = f"neuron {j}" if j < network.width else "the output bias"
     lengths = float(np.linalg.norm(given[j])), float(np.linalg.norm(aim[j]))
-    if lengths[1] == 0:
+    if j == network.width:
+        what = f"is about {aim[j, -1]:.4g} there"
+    elif lengths[1] == 0:
         what = "is zero there"
     elif lengths[0] == 0:
         what = "is zero here"
@@ -73,4 +84,4 @@ def apartness(problem: Problem, network: Network, proof: StationaryNear, point: 
         what = (
             f"turns by about {turn:.2g}\u00b0 and changes its size by a factor of about {lengths[1] / lengths[0]:.3g}"
         )
-    return f"neuron {j}, which {what}, makes about {share:.0%} of the squared distance"
+    return f"{who}, which {what}, makes about {share:.0%} of the squared distance"

@@ -21,16 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.instance import ProblemInstance
-from solvers.kkt.pattern_polish import FloatNeurons, polish
+from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint, polish
 from verify.checker import Accepted, Refused
-from verify.checker.enclosure import Point, StationaryNear
+from verify.checker.enclosed_points import Point
+from verify.checker.enclosure import StationaryNear
+from verify.checker.goals import rules
 from verify.deciders.enclosure.distance import apartness, distance_of
 from verify.deciders.enclosure.matching import assign, shares
 from verify.deciders.enclosure.newton import SingularSystemError, find_root
 from verify.deciders.enclosure.pricing import with_pricing
 from verify.deciders.enclosure.recognising import recognised
 from verify.deciders.enclosure.structure import Structure, degrees_of_freedom, directions_of, identify
-from verify.deciders.global_optimality.instance import as_instance
+from verify.deciders.global_optimality.instance import as_decay_instance, as_instance
 from verify.deciders.proposal import checked, sealed
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import TimeIsUpError, is_late, now, poll, seconds_left
@@ -38,6 +40,7 @@ from verify.numbers.counts import count
 from verify.numbers.floats import float_outgoing, float_weights, to_float
 from verify.problem.members import has_margin, is_free, margins
 from verify.problem.network import Network
+from verify.problem.phrases import stationary_point
 from verify.problem.problem import Problem, outputs
 
 __all__ = ["Nearby", "nearby_point"]
@@ -64,6 +67,9 @@ class Nearby:
 MOST_PAIRS = 20_000
 """Pairs of a neuron and a point beyond which no point is looked for: its programs and its check would take minutes."""
 
+LITTLE = 1e-3
+"""How small an output bias counts, beside the largest multiplier."""
+
 SECONDS = 1e-6
 """About what one term of the equations takes, in exact arithmetic."""
 
@@ -79,39 +85,43 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
     if problem.fit_tolerance:
         return Nearby(None, "it is not looked for with a fit tolerance")
     poll(SECONDS * network.width * len(problem.rows) * len(problem.rows[0]))
-    instance, firsts = _without_copies(as_instance(problem))
+    instance, firsts = as_instance(problem), np.arange(len(problem.rows))
+    if problem.asks_fit:
+        instance, firsts = _without_copies(instance)
     scale = _scale(problem, network)
     if scale is None:
         return Nearby(None, "the network does not fit the data")
     neurons = _neurons(problem, network, scale)
-    point = polish(instance, neurons, deadline)
+    point = _polished(problem, instance, neurons, deadline)
     if point is None and is_late(deadline):
         raise TimeIsUpError
     if point is None:
-        why = "" if has_margin(problem.goal) else ": no network with its pattern may meet the targets"
+        may_miss = problem.asks_fit and not has_margin(problem.goal)
+        why = ": no network with its pattern may meet the targets" if may_miss else ""
         return Nearby(None, f"the convex program of the network's pattern could not be solved{why}")
-    exact = recognised(problem, network, point)
+    exact = recognised(problem, network, point) if problem.asks_fit else None
     if point.outside:  # the slopes there are no Clarke slopes, so no certificate would be accepted
         change = "changes sides" if point.outside == 1 else "change sides"
         far = f"after {count(point.rounds, 'convex program')} {count(point.outside, 'preactivation')} still {change}"
         return Nearby(None, f"from its pattern, {far}", recognised=exact)
     reasons: list[str] = []
+    loss = None if problem.asks_fit else as_decay_instance(problem).loss
     for tolerance in TOLERANCES:
         poll()
-        structure = identify(instance, point, neurons, tolerance)
+        structure = identify(instance, point, neurons, tolerance, loss)
         if structure is None:
             continue
         try:
             found = _certificate(problem, network, scale, structure, firsts, neurons, deadline)
         except SingularSystemError as error:
-            reasons.append(_singular(instance, structure, error.nullity))
+            reasons.append(_singular(problem, instance, structure, error.nullity))
             continue
         if isinstance(found, str):
             reasons.append(found)
             continue
         certificate, unknown = found
         apart = apartness(problem, network, certificate, unknown)
-        return Nearby(certificate, "an exact KKT point", apart, structure, exact)
+        return Nearby(certificate, f"an exact {stationary_point(problem)}", apart, structure, exact)
     reason = reasons[0] if reasons else "the point could not be read"
     return Nearby(None, reason, recognised=exact)
 
@@ -126,7 +136,7 @@ def _without_copies(instance: ProblemInstance) -> tuple[ProblemInstance, NDArray
 
 def _scale(problem: Problem, network: Network) -> Fraction | None:
     """What brings the network to margin 1 (min-norm: 1); None when it does not fit."""
-    if not has_margin(problem.goal):
+    if not problem.asks_fit or not has_margin(problem.goal):
         return Fraction(1)
     least = min(margins(problem, outputs(problem, network)))
     return dyadic(1 / math.sqrt(to_float(least)), 53) if least > 0 else None
@@ -162,16 +172,18 @@ def _certificate(
     parts = shares(owners, neurons, len(structure.p), flips)
     if not all(parts):
         return f"the point has {count(len(structure.p), 'direction')}, and the network no neuron for one of them"
+    start, sizes = _start(problem, structure)
     draft = StationaryNear(
         moved=Fraction(0),
         factor=scale,
         optimality="stationary point",
         support=tuple(int(firsts[i]) for i in structure.support),
-        directions=directions_of(structure, parts),
-        centre=(),
+        directions=directions_of(structure, parts, _unit(problem)),
+        centre=tuple(dyadic(value, 60) for value in start.tolist()),
         radii=(),
         inverse=(),
         denominator=1,
+        fixed=_fixed(problem, structure, firsts),
     )
     began, terms = now(), len(draft.directions) * len(draft.support) ** 2 * len(problem.rows[0])
     poll(SECONDS * terms)
@@ -179,8 +191,7 @@ def _certificate(
     if len(point.equations) != point.unknowns:
         are = "is" if len(point.equations) == 1 else "are"
         return f"there {are} {count(len(point.equations), 'equation')} for {count(point.unknowns, 'unknown')}"
-    start, sizes = _start(problem, structure)
-    root = find_root(point.equations, start, sizes)
+    root = find_root(point.equations, start, sizes, point.logits)
     if root is None:
         return "Newton's method did not converge from the float point"
     draft = replace(draft, centre=root.centre, radii=root.radii, inverse=root.inverse, denominator=root.denominator)
@@ -220,28 +231,60 @@ def _sealed(problem: Problem, network: Network, proof: StationaryNear) -> Statio
     return cast("StationaryNear", sealed(problem, network, proof))
 
 
+def _polished(
+    problem: Problem, instance: ProblemInstance, neurons: FloatNeurons, deadline: float | None
+) -> FloatPoint | None:
+    if problem.asks_fit:
+        return polish(instance, neurons, deadline)
+    from solvers.any_width.loss_polish import polish_with_losses
+
+    return polish_with_losses(as_decay_instance(problem), neurons, deadline)
+
+
+def _unit(problem: Problem) -> float:
+    """How long u = |v| w is where the amplitude is 1: mu_w m."""
+    decay = problem.decay
+    return to_float(decay.hidden) * math.sqrt(to_float(decay.hidden * decay.output))
+
+
+def _fixed(problem: Problem, structure: Structure, firsts: NDArray[np.intp]) -> tuple[tuple[int, Fraction], ...]:
+    """The multipliers at an end of a loss."""
+    loss = rules(problem.goal).loss(Fraction(0))
+    found: list[tuple[int, Fraction]] = []
+    for i, end in zip(structure.support, structure.ends, strict=True):
+        value = loss.high if end > 0 else loss.low
+        found += [(int(firsts[i]), value)] if end and value is not None else []
+    return tuple(found)
+
+
 def _start(problem: Problem, structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     """The float point as a vector of unknowns, and their sizes, in the order of the certificate."""
-    largest = np.abs(structure.multipliers).max()
-    start, sizes = [*structure.multipliers], [largest] * len(structure.multipliers)
+    largest, unit, decay = np.abs(structure.multipliers).max(), _unit(problem), problem.decay
+    length = math.sqrt(to_float(decay.hidden * decay.output))
+    start = [*structure.multipliers[structure.ends == 0]]
+    sizes = [largest] * len(start)
+    if problem.has_output_bias:
+        start.append(structure.bias)
+        sizes.append(max(abs(structure.bias), largest * LITTLE))
     for place in range(len(structure.p)):
         if not structure.fixed[place]:
-            start.append(structure.amplitudes[place])
-            sizes.append(structure.amplitudes.max())
+            start.append(structure.amplitudes[place] / unit)
+            sizes.append(structure.amplitudes.max() / unit)
         if structure.mirrors[place] >= 0:
             continue
-        kinks = structure.sides[place] == 0
+        kinks = (structure.sides[place] == 0) & ~structure.copies[place]
         start += [*structure.products[place][kinks]]
         sizes += [largest] * int(kinks.sum())
         mask = problem.architecture.mask_classes[structure.masks[place]]
         if is_free(problem.bias) and structure.p.shape[1] - 1 in mask:
-            start.append(structure.p[place, -1])
-            sizes.append(max(1e-300, np.abs(structure.p[:, -1]).max()))
+            start.append(structure.p[place, -1] * length)
+            sizes.append(max(1e-300, np.abs(structure.p[:, -1]).max() * length))
     return np.array(start), np.array(sizes)
 
 
-def _singular(instance: ProblemInstance, structure: Structure, nullity: int) -> str:
+def _singular(problem: Problem, instance: ProblemInstance, structure: Structure, nullity: int) -> str:
     multipliers, amplitudes = degrees_of_freedom(instance, structure)
+    multipliers *= problem.asks_fit
     live, support = len(structure.p), len(structure.support)
     said: list[str] = []
     if multipliers:
@@ -263,6 +306,7 @@ def _refusal(refused: Refused) -> str:
     words = {
         "has a slope": "a kink has its slope at an end of its interval, or outside",
         "has a number": "a number that must be positive is not: a multiplier, a size, or a preactivation off its kinks",
+        "has a multiplier": "a point is at the end of a piece of its loss",
         "leaves point": "a point outside the support has the least margin too, or is not fitted",
         "does not show": "the equations are too badly conditioned for their enclosure",
     }

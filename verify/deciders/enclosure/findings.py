@@ -23,10 +23,11 @@ from verify.deciders.finding import Finding, Question, Verdict, decide, undecide
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.stationarity import exactly_refuted, loss_refuted_exactly, stationarity
+from verify.deciders.stationarity.losses import OUT_OF_RANGE
 from verify.deciders.subjects import lost_kinks
 from verify.numbers.decimals import small
 from verify.problem.network import Network
-from verify.problem.phrases import not_exactly
+from verify.problem.phrases import not_exactly, stationary_point
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -36,15 +37,16 @@ __all__ = ["lacks_exact_point", "local_without_exact_point", "strengthened", "wi
 
 
 def lacks_exact_point(findings: Mapping[Question, Finding], tolerance: Fraction) -> bool:
-    """Whether an exact KKT point near the network could say more; at tolerance 0 none is near."""
+    """Whether an exact KKT point near it could say more: none is near at tolerance 0, or looked for beyond floats."""
     stationary = findings[Question.STATIONARY]
-    return tolerance > 0 and not (stationary.verdict is Verdict.PROVED and stationary.level == "exact")
+    is_exact = stationary.verdict is Verdict.PROVED and stationary.level == "exact"
+    return tolerance > 0 and not is_exact and stationary.reason != OUT_OF_RANGE
 
 
-def without_nearby(findings: Mapping[Question, Finding], reason: str) -> dict[Question, Finding]:
+def without_nearby(problem: Problem, findings: Mapping[Question, Finding], reason: str) -> dict[Question, Finding]:
     """The findings, with why no exact KKT point near the network is known."""
     stationary = findings[Question.STATIONARY]
-    told = _with_reason(stationary, f"no exact KKT point near it was found: {reason}")
+    told = _with_reason(stationary, f"no exact {stationary_point(problem)} near it was found: {reason}")
     return {**findings, Question.STATIONARY: told}
 
 
@@ -70,7 +72,9 @@ def strengthened(
         if exact is not None:
             return exact
     if nearby is None or nearby.certificate is None:
-        return without_nearby(findings, nearby.reason if nearby is not None else "the floating-point search failed")
+        return without_nearby(
+            problem, findings, nearby.reason if nearby is not None else "the floating-point search failed"
+        )
     moved = nearby.certificate.moved
     if moved > tolerance:
         found[Question.STATIONARY] = _far(stationary, nearby)
@@ -85,7 +89,7 @@ def strengthened(
     local = found[Question.LOCAL_OPTIMUM]
     if local.certificates and local.certificates[:1] == stationary.certificates[:1]:  # refuted only as not stationary
         found[Question.LOCAL_OPTIMUM] = undecided(
-            Question.LOCAL_OPTIMUM, "whether the exact KKT point near it is a local optimum is open"
+            Question.LOCAL_OPTIMUM, f"whether the exact {stationary_point(problem)} near it is a local optimum is open"
         )
     for question in (Question.LOCAL_OPTIMUM, Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):
         if found[question].verdict is Verdict.UNDECIDED:
@@ -126,8 +130,8 @@ def local_without_exact_point(
 
 
 def _far(stationary: Finding, nearby: Nearby) -> Finding:
-    """The finding with the exact point that is too far away to be called near; its proof stays beside a refutation."""
-    if stationary.verdict is not Verdict.REFUTED or nearby.certificate is None:
+    """The finding with the exact point that is too far away to be called near; its proof stays beside the other one."""
+    if stationary.verdict is Verdict.UNDECIDED or nearby.certificate is None:
         return _with_reason(stationary, f"{nearby.reason} lies farther away than what is called near")
     moved = nearby.certificate.moved
     told = f"{nearby.reason} lies within {small(moved)} of its norm, which is not called near; {nearby.apart}"

@@ -19,11 +19,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from solvers.arrays import Floats, Indices
+from solvers.arrays import Bits, Floats, Indices
 from solvers.pricing.tree import boxes
 from verify.checker.dual_trees import Active, Bound, Cell, Dual, Nodes
 from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.goals import rules
 from verify.deciders.time_limits import is_late
 from verify.numbers.floats import float_rows, to_float, to_floats
 from verify.problem.members import factors
@@ -33,10 +34,15 @@ __all__ = ["with_pricing"]
 
 
 ROOM = 1e-8
-"""A leaf closes when its bound is this far below 1."""
+"""A leaf closes when its bound is this part below what it may be."""
+
+EXCEEDED = 1e-6
+"""By this part h(u) is above what it may be where that is no rounding."""
 
 MOST_NODES = 4000
 SWEEPS = 200
+MANY, FEW_SWEEPS = 30, 24
+"""With more points than this there are so many sweeps where there is something to split on."""
 DENOMINATOR = 1 << 44
 
 
@@ -44,10 +50,13 @@ def with_pricing(
     problem: Problem, proof: StationaryNear, cells: Sequence[Cell], deadline: float | None = None
 ) -> StationaryNear | None:
     """The certificate with trees, as a global optimum; None where h exceeds 1 or the trees become too large."""
-    support, count = list(proof.support), len(proof.support)
-    multipliers = proof.centre[:count]
+    support, numbers, fixed = list(proof.support), iter(zip(proof.centre, proof.radii, strict=True)), dict(proof.fixed)
+    pairs = [(fixed[i], Fraction(0)) if i in fixed else next(numbers) for i in support]
+    multipliers, price = [value for value, _ in pairs], rules(problem.goal).least_scale(Fraction(1))
     slope, every = Fraction(problem.architecture.slope), factors(problem)
     trees: list[Nodes] = []
+    if not problem.asks_fit and _is_exceeded(problem, support, multipliers, to_float(price), deadline):
+        return None
     for mask in problem.architecture.mask_classes:
         rows = float_rows(problem, clamp=False)[np.ix_(support, mask)]
         for step in (1, -1):
@@ -58,21 +67,41 @@ def with_pricing(
                 if seen == mask and own in signs
             }
             exact = [step * every[i] * m for i, m in zip(support, multipliers, strict=True)]
-            grower = _Grower(rows, exact, slope, support, mine, deadline)
+            grower = _Grower(rows, exact, slope, support, mine, to_float(price), deadline)
             nodes = grower.grow()
             if nodes is None:
                 return None
             trees.append(tuple(nodes))
     room = sum(
-        (r * sqrt_upper(squared_norm(problem.rows[i])) for r, i in zip(proof.radii, support, strict=False)), Fraction(0)
+        (r * sqrt_upper(squared_norm(problem.rows[i])) for (_, r), i in zip(pairs, support, strict=True)), Fraction(0)
     )
     pricing = Dual(
         multipliers=tuple(zip(support, multipliers, strict=True)),
-        beta=1 - room,
+        beta=price - room,
         denominator=DENOMINATOR,
         trees=tuple(trees),
     )
     return replace(proof, optimality="optimum of any width", pricing=pricing)
+
+
+def _is_exceeded(
+    problem: Problem, support: Sequence[int], multipliers: Sequence[Fraction], price: float, deadline: float | None
+) -> bool:
+    """Whether a search in floats meets an h(u) above price ||u||; no tree needs to be begun then."""
+    from solvers.pricing.search import bound_tree
+
+    every = factors(problem)
+    weights = to_floats([every[i] * value for i, value in zip(support, multipliers, strict=True)])
+    for mask in problem.mask_classes:
+        rows = float_rows(problem)[np.ix_(support, mask)]
+        for step in (1.0, -1.0):
+            limit = price * (1 + EXCEEDED)
+            tree = bound_tree(
+                rows, step * weights, to_float(problem.architecture.slope), limit, deadline=deadline, max_violators=1
+            )
+            if len(tree.violators):
+                return True
+    return False
 
 
 class _Grower:
@@ -85,9 +114,11 @@ class _Grower:
         slope: Fraction,
         support: Sequence[int],
         cells: dict[int, list[int]],
+        price: float,
         deadline: float | None,
     ) -> None:
         self.rows, self.support, self.cells, self.deadline = rows, support, cells, deadline
+        self.most = price * (1 - ROOM)
         self.exact_excess = [(1 - slope) * c for c in exact]
         weights = to_floats(exact)
         self.slope_jumps, self.linear_part = (1 - to_float(slope)) * weights, to_float(slope) * (weights @ rows)
@@ -106,7 +137,7 @@ class _Grower:
                 return None
             signs, start = pending.pop()
             bound, t, p = self._bound(signs, start)
-            if bound <= 1 - ROOM:
+            if bound <= self.most:
                 nodes.append(Bound(tuple(self._rounded(t, signs))))
                 continue
             open_ = self.ups[signs[self.ups] == 0]
@@ -125,13 +156,17 @@ class _Grower:
         return nodes
 
     def _bound(self, signs: NDArray[np.int8], start: Floats) -> tuple[float, Floats, Floats]:
-        """min ||p|| + R over the slopes, by coordinate descent on ||p||^2 / 2 + R; the slopes and p."""
+        """At least min ||p|| + R over the slopes, by coordinate descent on ||p||^2 / 2 + R; the slopes and p.
+
+        No longer than until the leaf closes; of many points, where there are undecided ones to split on, not for long.
+        """
         e = self.slope_jumps
         low, high = boxes(e, signs)
         chord = (signs == 0) & (e > 0)
         t = np.clip(start, low, high)
         p = self.linear_part + t @ self.rows
-        for _ in range(SWEEPS):
+        most = FEW_SWEEPS if len(e) > MANY and chord.any() else SWEEPS
+        for sweep in range(1, most + 1):
             largest = 0.0
             for i, row in enumerate(self.rows):
                 new = t[i] - (p @ row) / self.curvature[i]
@@ -143,10 +178,15 @@ class _Grower:
                 p = p + (new - t[i]) * row
                 largest = max(largest, abs(new - t[i]) * self.sizes[i])
                 t[i] = new
-            if largest < 1e-13:
+            is_looked_at = sweep & (sweep - 1) == 0  # 1, 2, 4, 8, ...
+            if largest < 1e-13 or (is_looked_at and self._sum(p, t, chord) <= self.most):
                 break
-        offset = float((self.sizes * np.maximum(t, e - t))[chord].sum())
-        return float(np.linalg.norm(p)) + offset, t, p
+        return self._sum(p, t, chord), t, p
+
+    def _sum(self, p: Floats, t: Floats, chord: Bits) -> float:
+        """||p|| + R."""
+        offset = float((self.sizes * np.maximum(t, self.slope_jumps - t))[chord].sum())
+        return float(np.linalg.norm(p)) + offset
 
     def _widest(self, open_: Indices, t: Floats, p: Floats) -> int:
         """The undecided point whose chord is farthest above the activation at p / ||p||."""

@@ -14,10 +14,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.any_width.convex_losses import ConvexLoss
 from solvers.arrays import Bits, Floats, Indices
 from solvers.instance import ProblemInstance
 from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint
-from verify.checker.enclosure import Direction
+from verify.checker.enclosed_points import Direction
 from verify.deciders.rounding import dyadic
 from verify.deciders.witnesses import dot_product_scales, norms
 
@@ -34,6 +35,8 @@ class Structure:
 
     support: indices of points.   p (C, c): directions of norm 1 on the counted columns.   amplitudes (C,).
     multipliers (S,), products (C, S): mu.   sides (C, S): 1, 0, -1.   mirrors (C,): -1, or the direction it mirrors.
+    copies (C, S): kinks that another one of the same columns stands for.
+    ends (S,): 1 or -1 where a loss holds the multiplier at its upper or lower end, else 0.   bias: of the output.
     fixed (C,): whether the amplitude is given, not an unknown.   signs, masks (C,).
     """
 
@@ -47,6 +50,9 @@ class Structure:
     sides: NDArray[np.int8]
     mirrors: Indices
     fixed: Bits
+    ends: Indices
+    copies: Bits
+    bias: float = 0.0
 
     @property
     def kinks(self) -> int:
@@ -54,8 +60,17 @@ class Structure:
         return int((self.sides[self.mirrors < 0] == 0).sum())
 
 
-def identify(instance: ProblemInstance, point: FloatPoint, neurons: FloatNeurons, tolerance: float) -> Structure | None:
-    """The reading with this tolerance; None when nothing lives."""
+def identify(
+    instance: ProblemInstance,
+    point: FloatPoint,
+    neurons: FloatNeurons,
+    tolerance: float,
+    loss: ConvexLoss | None = None,
+) -> Structure | None:
+    """The reading with this tolerance; None when nothing lives.
+
+    loss: what stands at each point in the place of constraints.
+    """
     counted = np.ones(instance.columns, bool)
     counted[-1] = not instance.free
     sizes = norms(point.u[:, counted])
@@ -69,8 +84,10 @@ def identify(instance: ProblemInstance, point: FloatPoint, neurons: FloatNeurons
     near = np.abs(z) <= tolerance * reach
     if instance.slope == 1:
         near[:] = False
-    largest = np.abs(point.multipliers).max()
-    if instance.margin:
+    largest, ends = np.abs(point.multipliers).max(), np.zeros(instance.points, int)
+    if loss is not None:
+        support, ends = _supported(loss, point.multipliers, tolerance)
+    elif instance.margin:
         support = np.flatnonzero(point.multipliers > tolerance * largest)
     else:
         seen = np.abs(instance.rows).max(axis=1) > 0
@@ -78,11 +95,16 @@ def identify(instance: ProblemInstance, point: FloatPoint, neurons: FloatNeurons
     if not support.size:
         return None
     sides = np.where(near, 0, np.sign(z)).astype(np.int8)[:, support]
-    mirrors = _mirrors(instance, point, p, signs, masks, tolerance)
+    factors = instance.signs if loss is None else loss.sides(instance.targets)
+    mirrors = _mirrors(instance, factors * point.multipliers, p, signs, masks, tolerance)
     copies = mirrors >= 0
     p[copies] = -p[mirrors[copies]]
     amplitudes = _nearest(instance, p, signs, masks, sides, support, sizes, neurons)
     fixed = _fixed(instance, p, signs, sides, support, masks, mirrors)
+    products = products[:, support]
+    copies = np.zeros(sides.shape, bool)
+    if loss is not None:
+        copies, products = _shared(instance, sides, masks, factors[support], products, support)
     return Structure(
         support=support,
         p=p,
@@ -90,11 +112,46 @@ def identify(instance: ProblemInstance, point: FloatPoint, neurons: FloatNeurons
         signs=signs,
         masks=masks,
         multipliers=point.multipliers[support],
-        products=products[:, support],
+        products=products,
         sides=sides,
         mirrors=mirrors,
         fixed=fixed,
+        ends=ends[support],
+        copies=copies,
+        bias=point.bias,
     )
+
+
+def _supported(loss: ConvexLoss, multipliers: Floats, tolerance: float) -> tuple[Indices, Indices]:
+    """The points whose multiplier is not 0 for want of a loss, and for all points at which end it is held."""
+    if loss.is_logistic:
+        return np.arange(len(multipliers)), np.zeros(len(multipliers), int)
+    near = tolerance * max(float(np.abs(multipliers).max()), 1e-300)
+    ends = np.zeros(len(multipliers), int)
+    for end, side in ((loss.high, 1), (loss.low, -1)):
+        if np.isfinite(end) and end != 0:
+            ends[np.abs(multipliers - end) <= near] = side
+    is_held_at_0 = loss.tube > 0 or loss.low == 0 or loss.high == 0
+    return np.flatnonzero((np.abs(multipliers) > near) | (not is_held_at_0)), ends
+
+
+def _shared(
+    instance: ProblemInstance, sides: NDArray[np.int8], masks: Indices, factors: Floats, products: Floats,
+    support: Indices,
+) -> tuple[Bits, Floats]:  # fmt: skip
+    """Of kinks at points of the same columns the first has the products of all, as only their sum is determined.
+
+    factors (S,): what turns multipliers and products into c.
+    """
+    copies, found = np.zeros(sides.shape, bool), products.copy()
+    for place, mask in enumerate(masks):
+        kinks = np.flatnonzero(sides[place] == 0)
+        _, groups = np.unique(instance.masked_rows(int(mask))[support[kinks]], axis=0, return_inverse=True)
+        for group in range(int(groups.max(initial=-1)) + 1):
+            mine = kinks[groups.ravel() == group]
+            found[place, mine[0]] = factors[mine[0]] * (factors * products[place])[mine].sum()
+            copies[place, mine[1:]] = True
+    return copies, found
 
 
 def _merged(
@@ -119,12 +176,7 @@ def _merged(
 
 
 def _mirrors(
-    instance: ProblemInstance,
-    point: FloatPoint,
-    p: Floats,
-    signs: Indices,
-    masks: Indices,
-    tolerance: float,
+    instance: ProblemInstance, c: Floats, p: Floats, signs: Indices, masks: Indices, tolerance: float
 ) -> Indices:
     mirrors = np.full(len(p), -1)
     if instance.slope == 1:
@@ -132,7 +184,7 @@ def _mirrors(
     for mask in set(masks.tolist()):
         rows = np.zeros_like(instance.rows)
         rows[:, instance.masks[mask]] = instance.masked_rows(mask)
-        pulls = (instance.signs * point.multipliers)[:, None] * rows
+        pulls = c[:, None] * rows
         if norms(pulls.sum(axis=0)[None])[0] > 100 * tolerance * norms(pulls).max():
             continue
         for j in range(len(p)):
@@ -233,16 +285,23 @@ def degrees_of_freedom(instance: ProblemInstance, structure: Structure) -> tuple
     return multipliers, amplitudes
 
 
-def directions_of(structure: Structure, shares: list[dict[int, Fraction]]) -> tuple[Direction, ...]:
-    """The directions of a certificate; shares[C] maps neurons to their part of the amplitude."""
+def _side_text(side: int, is_copy: bool) -> str:
+    return "=" if is_copy else "-0+"[side + 1]
+
+
+def directions_of(structure: Structure, shares: list[dict[int, Fraction]], unit: float) -> tuple[Direction, ...]:
+    """The directions of a certificate; shares[C] maps neurons to their part of the amplitude.
+
+    unit: how long a direction with an amplitude of 1 is, ||u|| = |v| ||w||.
+    """
     found: list[Direction] = []
     for place, (sign, sides) in enumerate(zip(structure.signs, structure.sides, strict=True)):
         mirror = int(structure.mirrors[place])
         found.append(
             Direction(
                 sign="+" if sign > 0 else "-",
-                sides="" if mirror >= 0 else "".join("-0+"[side + 1] for side in sides),
-                amplitude=dyadic(float(structure.amplitudes[place]), 40) if structure.fixed[place] else None,
+                sides="" if mirror >= 0 else "".join(map(_side_text, sides, structure.copies[place])),
+                amplitude=dyadic(float(structure.amplitudes[place] / unit), 40) if structure.fixed[place] else None,
                 mirror=mirror if mirror >= 0 else None,
                 neurons=tuple(sorted(shares[place].items())),
             )

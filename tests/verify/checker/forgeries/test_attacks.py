@@ -12,7 +12,8 @@ from verify.checker import enclosure as enclosure_checks
 from verify.checker import exact
 from verify.checker.__main__ import main
 from verify.checker.bounds import Infeasible
-from verify.checker.enclosure import Direction, StationaryNear
+from verify.checker.enclosed_points import Direction
+from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import Algebraic, Field
 from verify.deciders.global_optimality.infeasibility import infeasibility
 

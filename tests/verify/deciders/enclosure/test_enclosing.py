@@ -16,7 +16,7 @@ from tests.forging import accepted
 from tests.problems import instance_of
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem, read
 from verify.auditing.loop import pose
-from verify.checker.enclosure import Point
+from verify.checker.enclosed_points import Point
 from verify.deciders.enclosure import nearby_point
 from verify.readers import read_data
 
