@@ -31,7 +31,13 @@ def assert_fits(network: object, data: object, y: object = None, *, near: float 
 
 
 def assert_stationary(
-    network: object, data: object, y: object = None, *, within: float | None = None, near: float = 0, **options: Any
+    network: object,
+    data: object,
+    y: object = None,
+    *,
+    within: float | Fraction | str | None = None,
+    near: float = 0,
+    **options: Any,
 ) -> Audit:
     """Fail unless the network satisfies the KKT conditions, up to `within` relative to its norm.
 
@@ -58,7 +64,7 @@ def assert_globally_optimal(
     data: object,
     y: object = None,
     *,
-    within: float = 1e-6,
+    within: float | Fraction | str = 1e-6,
     any_width: bool = True,
     near: float = 0,
     **options: Any,
@@ -69,8 +75,11 @@ def assert_globally_optimal(
     near: also pass when this is so of a network within this distance, relative to the norm.
     """
     result = _audited(network, data, y, near, {"tol": within, **options})
+    from verify.numbers.decimals import as_option
+
     finding = result.global_any_width if any_width else result.global_optimum
-    return _passed(result, finding, f"be a global optimum within {within:g}", near, result.tolerance)
+    told = as_option(result.tolerance)
+    return _passed(result, finding, f"be a global optimum within {told}", near, result.tolerance)
 
 
 def _audited(network: object, data: object, y: object, near: float, options: dict[str, Any]) -> Audit:

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_an_optimum_passes_every_assertion(check):
 
 def test_what_fails_says_why_and_shows_the_report():
     with pytest.raises(
-        AssertionError, match=r"was to be a global optimum within 1e-06: refuted, a network of"
+        AssertionError, match=r"was to be a global optimum within 1e-6: refuted, a network of"
     ) as caught:
         assert_globally_optimal(WORSE, POINTS)
     assert "best possible" in str(caught.value)
@@ -169,7 +170,7 @@ def test_the_example_of_the_page(tmp_path, ci):
     (tmp_path / "test_networks.py").write_text(code.replace("[1 / q, 1 / q]", "[1 / q, 1]"), encoding="utf-8")
     status, said = run_pytest(tmp_path, **environment)
     assert status == 1
-    assert "the network was to be a global optimum within 1e-06: refuted" in said
+    assert "the network was to be a global optimum within 1e-6: refuted" in said
     assert "1 passed" in said
 
 
@@ -219,3 +220,15 @@ def test_stored_certificates_and_malformed_cases_fail_too(corpus):
     status, said = run_pytest(corpus, "-p", "verify.testing.plugin", "--isoptimal-cases", "cases")
     assert status == pytest.ExitCode.USAGE_ERROR
     assert "holds no case.json" in said
+
+
+@pytest.mark.parametrize(
+    ("within", "told"),
+    [(Fraction(9, 16), "0.5625"), ("9/16", "0.5625"), ("1/3", "1/3"), (0.12345678, "0.12345678"), (1e-3, "0.001")],
+)
+def test_a_tolerance_is_taken_as_audits_take_it_and_told_exactly(within, told):
+    good = Network.two_layer([["2/3", 0]], ["2/3"])
+    data = [[["3/2", 0]], [1]]
+    assert_globally_optimal(good, *data, within=within)
+    with pytest.raises(AssertionError, match=re.escape(f"be a global optimum within {told}: ")):
+        assert_globally_optimal(Network.two_layer([[4, 0]], [1]), *data, within=within)
