@@ -17,6 +17,7 @@ from verify.checker.depth import power_of
 from verify.checker.derived import WITNESSES
 from verify.checker.errors import InputError
 from verify.checker.exact import root_ends
+from verify.checker.layer_facts import layer_file
 from verify.checker.questions import Verdict
 from verify.cli.expected import expected
 from verify.cli.failures import debug_option
@@ -40,6 +41,7 @@ __all__ = ["better_command"]
 Examples:
   isoptimal audit net.npz data.npz --certificates proofs
   isoptimal better proofs --out better.npz
+  isoptimal better proofs --layer 0 --out better.npz
 """,
 )
 @click.argument("folder", metavar="DIR")
@@ -52,8 +54,15 @@ Examples:
 @click.option(
     "--own-width", is_flag=True, help="The better network of at most as many neurons, of each mask, as the audited one."
 )
+@click.option(
+    "--layer",
+    metavar="K",
+    type=click.IntRange(min=0),
+    help="The audited network with better parameters in the place of layer K alone, counted from 0, of an audit with "
+    "--layers.",
+)
 @debug_option
-def better_command(folder: str, out: str, own_width: bool) -> int:
+def better_command(folder: str, out: str, own_width: bool, layer: int | None) -> int:
     """Write the better network from DIR, which isoptimal audit --certificates DIR wrote.
 
     The folder is checked first, as by isoptimal check, and nothing is written when anything in it is refused. What is
@@ -72,6 +81,13 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
         return 1
     own_width = own_width or not found.problem.asks_any_width
     file = given / WITNESSES["better_own_width" if own_width else "better"]
+    if layer is not None:
+        file = given / layer_file(layer, "better.network")
+        if not file.is_file():
+            click.echo(
+                f"isoptimal: {folder} holds no network with a better layer {layer}{_why_no_layer(found)}", err=True
+            )
+            return 1
     if found.network is None or not file.is_file():
         is_wider = own_width and found.network is not None and (given / WITNESSES["better"]).is_file()
         has_classes = len(Problem.from_json(found.problem.to_json()).mask_classes) > 1
@@ -94,6 +110,13 @@ def better_command(folder: str, out: str, own_width: bool) -> int:
     if better.surroundings is not None:
         click.echo("  scalers, classes and columns are what audit.json says of them, which no certificate proves")
     return 0
+
+
+def _why_no_layer(found: Decision) -> str:
+    """What is to be done about it, or what the folder says."""
+    if not (found.audit or {}).get("layers"):
+        return ": audit it with --layers"
+    return ", for what the audit says of its layers see isoptimal check"
 
 
 def _said(folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.depth_cases import CASES, doubled_neuron, narrow_margins, shape, two_
 from tests.verify.auditing.test_interruptions import interrupt, note
 from tests.verify.deciders.layers.test_layers import KNOWN
 from tests.words import check_words
-from verify import Architecture, Dataset, Network, Verdict, audit
+from verify import Architecture, Dataset, Network, Verdict, audit, read
 from verify.auditing.clock import INTERRUPTED, LATE
 from verify.checker.folder import decide_folder
 from verify.checker.single_layers import LayerNotLocal
@@ -180,3 +180,20 @@ def test_the_command_line(tmp_path):
     checked = CliRunner().invoke(program, ["check", str(tmp_path / "proofs")], standalone_mode=False)
     assert checked.return_value == 0, checked.output
     assert re.search(r"layer 0 optimal +refuted", checked.output)
+    out = tmp_path / "better.json"
+    for layer, status in ((0, 0), (2, 1)):
+        wanted = ["better", str(tmp_path / "proofs"), "--layer", str(layer), "--out", str(out)]
+        run = CliRunner().invoke(program, wanted, standalone_mode=False)
+        assert run.return_value == status, run.output
+    assert "no network with a better layer 2, for what the audit says" in run.output
+    better = read(out).parameters
+    assert sum(z * z for z in better[0]) == F(4, 5)
+    assert better[1:] == found.network.parameters[1:]
+
+
+def test_a_folder_without_layers_holds_no_better_one(tmp_path):
+    audited(doubled_neuron()).save(tmp_path / "proofs")
+    wanted = ["better", str(tmp_path / "proofs"), "--layer", "0", "--out", str(tmp_path / "better.json")]
+    run = CliRunner().invoke(program, wanted, standalone_mode=False)
+    assert run.return_value == 1
+    assert "audit it with --layers" in run.output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, log2
@@ -13,12 +13,13 @@ from solvers.arrays import Floats
 from verify.checker.depth_local import (
     DeepLocal,
     Factor,
+    Matrix,
     PolynomialPiece,
     choices_of,
     second_order,
     tangent_of,
 )
-from verify.checker.depth_states import states
+from verify.checker.depth_states import UnitStates, states
 from verify.checker.depth_stationary import DeepStationary, Part
 from verify.checker.errors import CertificateError
 from verify.deciders.proposal import Proposal, certified
@@ -27,7 +28,7 @@ from verify.numbers.floats import to_matrix
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["local_optimum"]
+__all__ = ["joined", "local_optimum", "second_order_at"]
 
 LARGEST = 150
 """Parameters up to which second derivatives are made exact: some seconds."""
@@ -44,8 +45,8 @@ FOUND = "no better network lies near it, by the second order of its Lagrangian"
 def local_optimum(problem: Problem, network: Network, proof: DeepStationary) -> Proposal | None:
     """A `deep-local` certificate of an exact KKT point, or None.
 
-    Complete, up to rounding, where gains and multipliers are strict, and the slopes of each point are determined by
-    its parts: its ties are of one layer.
+    Complete, up to rounding, where gains and multipliers are strict: parts of a point whose gains have one sign are one
+    part (`joined`).
     """
     size = sum(map(len, network.parameters))
     if proof.epsilon or proof.delta or size > LARGEST:
@@ -58,12 +59,12 @@ def local_optimum(problem: Problem, network: Network, proof: DeepStationary) -> 
     except CertificateError:
         return None
     rotations = tuple(sorted({rotation for pieces in choices for rotation in _rotations(network, pieces)}))
+    pairs = _matrices(network, choices, rotations)
+    if pairs is None:
+        return None
     for rho in map(Fraction, WEIGHTS):
         poll()
-        matrices = _matrices(network, choices, rotations, rho)
-        if matrices is None:
-            return None
-        roots = [_factor(to_matrix(matrix)) for matrix in matrices]
+        roots = [_factor(to_matrix(second_order_at(pair, rho))) for pair in pairs]
         if any(root is None for root in roots):
             continue
         bits = max(bits for _, bits in filter(None, roots))
@@ -77,21 +78,41 @@ def local_optimum(problem: Problem, network: Network, proof: DeepStationary) -> 
 
 
 def _one_for_each_point(problem: Problem, network: Network, parts: Sequence[Part]) -> tuple[Part, ...] | None:
-    """Parts of one point as one, with the mean of their slopes; None where some have a direction."""
+    """Parts of one point as one; None where some have a direction, or there is none."""
     found: dict[int, list[Part]] = {}
     for part in parts:
         if part.direction is not None and states(problem, network)[part.point].ties:
             return None
         found.setdefault(part.point, []).append(part)
-    joined: list[Part] = []
-    for point, several in sorted(found.items()):
-        total = sum((part.multiplier for part in several), Fraction(0))
-        means: Mapping[tuple[int, int], Fraction] = {
-            (l, j): sum((part.multiplier * part.slopes[k][2] for part in several), Fraction(0)) * (1 / total)
-            for k, (l, j, _) in enumerate(several[0].slopes)
-        }
-        joined.append(Part(point, total, tuple((l, j, slope) for (l, j), slope in means.items())))
-    return tuple(joined)
+    ones = [joined(network, states(problem, network)[point], several) for point, several in sorted(found.items())]
+    return None if any(one is None for one in ones) else tuple(filter(None, ones))
+
+
+def joined(network: Network, state: UnitStates, parts: Sequence[Part]) -> Part | None:
+    """The one part with the sum of the multipliers whose gradient is the sum of those of these parts of a point.
+
+    The gradient of f^g by the parameters of layer l is (g_l b_l) h', where h is what goes into the layer, whatever g
+    is, and b_l is linear in g_(l+1) b_(l+1). So the sum over the parts p, with multipliers lambda_p, is that of the
+    slopes g_l = sum lambda_p g_pl b_pl / sum lambda_p b_pl, unit by unit: means of the slopes where lambda_p b_pl have
+    one sign, as where all gains are below 0. Where the b_pl add up to 0 any slope does, if the numerator is 0 as well.
+
+    None where no slopes between a and 1 do.
+    """
+    total = sum((part.multiplier for part in parts), Fraction(0))
+    pieces = [PolynomialPiece(network, state, part, part.multiplier) for part in parts]
+    slopes: list[tuple[int, int, Fraction]] = []
+    for k, (l, j, slope) in enumerate(parts[0].slopes):
+        weights = [piece.c * piece.back[l][j] for piece in pieces]
+        above = sum((z * part.slopes[k][2] for z, part in zip(weights, parts, strict=True)), Fraction(0))
+        below = sum(weights, Fraction(0))
+        if not below and above:
+            return None
+        mean = above * (1 / below) if below else slope
+        low, high = state.slopes[l][j]
+        if not low <= mean <= high:
+            return None
+        slopes.append((l, j, mean))
+    return Part(parts[0].point, total, tuple(slopes))
 
 
 def _rotations(network: Network, given: Sequence[PolynomialPiece]) -> Iterator[tuple[int, int, int]]:
@@ -107,15 +128,24 @@ def _rotations(network: Network, given: Sequence[PolynomialPiece]) -> Iterator[t
 
 
 def _matrices(
-    network: Network,
-    choices: Sequence[Sequence[PolynomialPiece]],
-    rotations: tuple[tuple[int, int, int], ...],
-    rho: Fraction,
-) -> list[list[list[Fraction]]] | None:
+    network: Network, choices: Sequence[Sequence[PolynomialPiece]], rotations: tuple[tuple[int, int, int], ...]
+) -> list[tuple[Matrix, Matrix]] | None:
+    """For each choice M at rho 0 and at rho 1; None where a gain is not below 0."""
     try:
-        return [second_order(network, pieces, rotations, rho) for pieces in choices]
-    except CertificateError:  # a gain is not below 0
+        return [
+            (
+                second_order(network, pieces, rotations, Fraction(0)),
+                second_order(network, pieces, rotations, Fraction(1)),
+            )
+            for pieces in choices
+        ]
+    except CertificateError:
         return None
+
+
+def second_order_at(pair: tuple[Matrix, Matrix], rho: Fraction) -> Matrix:
+    """M, which is linear in rho, from those at 0 and at 1."""
+    return [[z + rho * (one - z) for z, one in zip(*rows, strict=True)] for rows in zip(*pair, strict=True)]
 
 
 def _factor(matrix: Floats) -> tuple[Floats, int] | None:
