@@ -177,7 +177,7 @@ def test_a_separable_pair_has_the_crude_bound_of_its_distance():
 @pytest.mark.parametrize("name", [name for name in CASES if name[:2] not in ("8 ", "14", "15")])
 def test_candidates_fit_and_are_of_the_family(name):
     found = CASES[name]()
-    known = searched(found.problem, bounds(found.problem), found.network, None)
+    known = searched(found.problem, bounds(found.problem), [found.network], None)
     assert known.upper is not None
     assert isinstance(check(found.problem, None, known.upper), Accepted)
     values = [value for value, _ in known.witnesses]
