@@ -162,6 +162,10 @@ NOTES = [
     (r"the output bias b has (no decay|the decay (.*))", _decay_of_bias),
     (r"the output bias b (counts|does not count) in the norm \((penalised|free)\)", _mode_of_bias),
     (
+        r"the network has no output bias, and counts as one with b = 0 beside those that have one",
+        lambda audit, *_: audit.problem.has_output_bias and not audit.network.output_bias,
+    ),
+    (
         (
             r"with an output bias two searches are not there yet: at its own width where wider networks are better, "
             r"and for an exact KKT point near it"

@@ -22,7 +22,7 @@ from verify.numbers.decimals import about
 from verify.problem.members import is_free, is_regression
 from verify.problem.objectives import OUTPUT_BIASES, LossAsked
 from verify.problem.optimisers import Logits
-from verify.problem.phrases import SECOND_MINUS_FIRST
+from verify.problem.phrases import NO_OUTPUT_BIAS, SECOND_MINUS_FIRST
 from verify.problem.problem import Bias, Goal, Objective
 from verify.problem.trained import asked_of, is_own, objective_of
 from verify.readers.given import Given
@@ -111,10 +111,12 @@ class TrainedFor:
             return AskedGoal(self.goal, self.bias)
         has_bias = len(found.network.parameters) > len(found.network.architecture.layers)
         mode = self.output_bias if self.output_bias in ("penalised", "free") else None
+        if self.asked is None:
+            notes = (NO_OUTPUT_BIAS,) if mode is not None and not has_bias else ()
+            counted = self._of_constraints(has_bias=has_bias or mode is not None)
+            return AskedGoal(self.goal, self.bias, notes, output_bias=counted)
         if mode is not None and not has_bias:
             raise InputError(f"output_bias is {self.output_bias!r}, but the network has none: leave it out")
-        if self.asked is None:
-            return AskedGoal(self.goal, self.bias, output_bias=self._of_constraints(has_bias=has_bias))
         is_difference = any(SECOND_MINUS_FIRST in note for note in found.network.notes)
         is_halved = is_difference and self.asked.name == LOGITS
         goal, bias = objective_of(

@@ -12,6 +12,9 @@ __all__ = ["Amount", "NumberType"]
 
 _NUMBER = re.compile(r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
 
+_LONG = re.compile(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[0-9]+/[0-9]*[1-9][0-9]*")
+"""Numbers that are as they should be but for their size."""
+
 
 @final
 class NumberType(click.ParamType):
@@ -28,6 +31,9 @@ class NumberType(click.ParamType):
             return value
         text = str(value).strip()
         number = Fraction(text) if _NUMBER.fullmatch(text) else None
+        if number is None and _LONG.fullmatch(text):
+            few = "has too many digits, or too large an exponent: take at most 40 digits and two of an exponent"
+            raise click.BadParameter(f"{text!r:.60} {few}", ctx, param)
         if number is None or number < 0 or (self.is_positive and number == 0):
             least = "more than 0" if self.is_positive else "at least 0"
             raise click.BadParameter(f"{text!r:.60} is not a number of {least}, such as 1e-6 or 1/3", ctx, param)

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from verify.checker.errors import InputError
+from verify.numbers.decimals import nearest
 
 __all__ = ["a_flag", "a_path", "a_time_limit", "a_tolerance", "instance_of", "items_of"]
 
 _T = TypeVar("_T")
 MOST_TOLERANCE = 10**9
+SHOWN = 60  # characters of what was given
 
 
 def instance_of(kind: type[_T], value: object, name: str, remedy: str) -> _T:
@@ -68,7 +70,8 @@ def a_tolerance(value: object, name: str) -> Fraction:
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is {value!r:.60}; give a number of at least 0, such as 1e-6") from None
     if not 0 <= tolerance <= MOST_TOLERANCE:
-        raise InputError(f"{name} is {value!s:.60}; it must be at least 0, and at most {MOST_TOLERANCE}")
+        told = text if len(text := str(value)) <= SHOWN else f"{nearest(tolerance, 6)} (rounded)"
+        raise InputError(f"{name} is {told}; it must be at least 0, and at most {MOST_TOLERANCE}")
     return tolerance
 
 

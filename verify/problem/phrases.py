@@ -33,6 +33,9 @@ FIT_NOT_ASKED = "not asked: the loss says how well it fits, and no network is le
 NOT_BY_MORE = "but none was found that is better by more than the tolerance"
 """Of better networks that lie arbitrarily near."""
 
+NO_OUTPUT_BIAS = "the network has no output bias, and counts as one with b = 0 beside those that have one"
+"""Where networks with an output bias are asked about."""
+
 OUTPUT_BIAS_REACHES = (
     "with an output bias two searches are not there yet: at its own width where wider networks are better, and for an "
     "exact KKT point near it"

@@ -16,7 +16,7 @@ from verify.numbers.values import Number
 from verify.problem.phrases import SECOND_MINUS_FIRST, WENT_INTO_WEIGHTS
 from verify.readers.bodies import Body, check_frozen
 from verify.readers.layers import deep
-from verify.readers.linear_layer import LinearLayer
+from verify.readers.linear_layer import NAMELESS, LinearLayer
 from verify.readers.positions import Shape
 from verify.readers.reading import MissingOptionsError, Options, Reading
 from verify.readers.scalings import Scaling
@@ -215,9 +215,8 @@ def _later_bias(layers: Sequence[LinearLayer]) -> str:
         if (number := next((bias for bias in layer.bias or () if bias), None)) is not None:
             which = "output bias" if layer is layers[-1] else "bias of a later layer"
             shown = number if isinstance(number, int | float) else f"{to_float(number):.6g}"
-            return (
-                f"the {which} {layer.bias_name} is not 0 (it holds {shown}), and a network with one is not homogeneous"
-            )
+            named = which if layer.bias_name == NAMELESS else f"{which} {layer.bias_name}"
+            return f"the {named} is not 0 (it holds {shown}), and a network with one is not homogeneous"
     return ""
 
 

@@ -22,7 +22,7 @@ from verify.checker.errors import InputError
 from verify.numbers.floats import to_float
 from verify.numbers.values import Number
 from verify.readers.chains import Chain
-from verify.readers.linear_layer import LinearLayer
+from verify.readers.linear_layer import NAMELESS, LinearLayer
 from verify.readers.positions import Entries, Shape
 
 OneOrEach = Fraction | Sequence[Fraction]
@@ -193,9 +193,7 @@ class LayerRow:
         if self.waiting and not isinstance(found := self.waiting[-1].scale, Fraction) and not self.waiting[-1].shift:
             weights, name, is_fixed = found, self.waiting[-1].name, self.waiting[-1].is_fixed
             self.waiting.pop()
-        self.linear(
-            LinearLayer(weights=[weights], bias=None, weights_name=name, bias_name="no bias"), is_fixed=is_fixed
-        )
+        self.linear(LinearLayer(weights=[weights], bias=None, weights_name=name, bias_name=NAMELESS), is_fixed=is_fixed)
 
     def chain(self, *, is_exact: bool = False) -> Chain:
         """All of it. Raises InputError when there is no linear map, or something other than one at the end."""

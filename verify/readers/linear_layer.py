@@ -9,7 +9,10 @@ from typing import final
 from verify.numbers.values import Number
 from verify.readers.positions import Entries
 
-__all__ = ["LinearLayer"]
+__all__ = ["NAMELESS", "LinearLayer"]
+
+NAMELESS = "no bias"
+"""The name of a bias that a framework has no name for."""
 
 
 @final

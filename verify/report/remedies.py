@@ -7,6 +7,8 @@ from fractions import Fraction
 from operator import mul
 from sys import float_info
 
+import numpy as np
+
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
 from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, to_floats
@@ -216,7 +218,8 @@ def is_learnt(problem: Problem, network: Network) -> bool:
         targets = float_targets(problem, clamp=False)
     except OverflowError:
         return False
-    return float((residuals**2).mean()) <= 2 * smallest_squared(targets)
+    with np.errstate(over="ignore"):  # a square that overflows is not small
+        return float((residuals**2).mean()) <= 2 * smallest_squared(targets)
 
 
 def is_out_of_range(problem: Problem, network: Network) -> bool:

@@ -208,7 +208,6 @@ def width_curve(
     outgoing = given_outputs(trained, output_weights, up_to)
     tolerance, seconds = a_tolerance(tol, "tol"), a_time_limit(time_limit)
     deadline = None if seconds is None else now() + seconds
-
     asked = WidthQuestion(dataset, goal, Bias(str(bias)) if isinstance(bias, str) else bias, slope, outgoing)
     first = asked.problem(1, notes)
     last = up_to or asked.widest
@@ -217,9 +216,7 @@ def width_curve(
         return WidthCurve(none, None, tolerance, tuple(notes))
     best = None
     if outgoing is None:
-        best = bracketed(first, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
-        if best.status is SearchStatus.INTERRUPTED:
-            raise KeyboardInterrupt
+        best = _any_width(first, tolerance, deadline)
         last = last or (1 if has_infimum_0(first) else min(best.witnesses[0].width if best.witnesses else MOST, MOST))
     points: list[WidthPoint] = []
 
@@ -237,6 +234,13 @@ def width_curve(
     return WidthCurve(handed_down(points), with_rows(best, points), tolerance, tuple(notes), outgoing)
 
 
+def _any_width(problem: Problem, tolerance: Fraction, deadline: float | None) -> Bracket:
+    found = bracketed(problem, None, tol=to_float(tolerance), deadline=share(deadline, ANY_SHARE))
+    if found.status is SearchStatus.INTERRUPTED:
+        raise KeyboardInterrupt
+    return found
+
+
 def _take_up(
     points: list[WidthPoint],
     searched: Callable[[int, float | None, WidthPoint | None], WidthPoint],
@@ -249,14 +253,8 @@ def _take_up(
         if end is None or is_late(end):
             return
         again = searched(i + 1, end, points[i])
-        if again.status is not SearchStatus.TIME or _gap(again) <= _gap(points[i]):
+        if again.status is not SearchStatus.TIME or again.open_part <= points[i].open_part:
             points[i] = again
-
-
-def _gap(point: WidthPoint) -> tuple[bool, bool, Fraction]:
-    """How much of a row is open: which ends are not known, and how far apart they are."""
-    is_open = point.upper is None, point.lower is None
-    return *is_open, Fraction(0) if point.upper is None or point.lower is None else point.upper - point.lower
 
 
 def _told(progress: ProgressOfWidths, width: int) -> Callable[[int, int, float, float], None]:

@@ -53,6 +53,12 @@ class WidthPoint:
             ends = repr(Interval(low, high))
         return f"{'fits' if self.fits is Verdict.PROVED else 'not known to fit'} {ends}"
 
+    @property
+    def open_part(self) -> tuple[bool, bool, Fraction]:
+        """How much of the row is open, to be compared: which ends are not known, and how far apart they are."""
+        are_apart = Fraction(0) if self.upper is None or self.lower is None else self.upper - self.lower
+        return self.upper is None, self.lower is None, are_apart
+
     def to_json(self) -> dict[str, object]:
         """The row as JSON; its certificates are those that `WidthCurve.save` writes."""
         return {

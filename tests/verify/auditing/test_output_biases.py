@@ -13,7 +13,7 @@ from verify.auditing.asked import pose
 from verify.checker.folder import decide_folder
 from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.global_optimality.infeasibility import infeasibility, meetable_bias
-from verify.problem.phrases import OUTPUT_BIAS_REACHES
+from verify.problem.phrases import NO_OUTPUT_BIAS, OUTPUT_BIAS_REACHES
 from verify.problem.problem import objective
 
 LINE, SIGNS = [[1], [3]], [-1, 1]
@@ -66,8 +66,6 @@ def test_how_a_bias_is_asked_about():
         assert problem.has_output_bias
     with pytest.raises(InputError, match="say whether it counts"):
         audit(BEST, LINE, SIGNS)
-    with pytest.raises(InputError, match="the network has none: leave it out"):
-        audit(Network.two_layer([[1]], [1]), LINE, SIGNS, output_bias="free")
     plain = audit(Network.two_layer([[1]], [1]), LINE, SIGNS, output_bias="keep").problem
     assert not plain.has_output_bias
     assert pose(BEST, LINE, SIGNS, output_bias="free").output_bias is Bias.FREE
@@ -187,3 +185,21 @@ def test_the_end_of_a_descent_path_costs_its_output_bias(mode, W, v, b, b2, poin
     if told:
         assert Fraction(told[1]) >= found.bracket[0]
     check_words(found)
+
+
+def test_a_network_without_an_output_bias_is_asked_about_beside_those_that_have_one():
+    """So that the better network of a question is one of its networks, also where all of it is 0."""
+    none = Network.two_layer([[1]], [1])
+    for mode in ("free", "penalised"):
+        found = audit(none, LINE, SIGNS, output_bias=mode, time_limit=5)
+        assert found.problem.output_bias is Bias(mode)
+        assert NO_OUTPUT_BIAS in found.notes
+        check_words(found)
+    wasted = Network.two_layer([[-1], [-2], [1], [-1]], [1, 1, 1, -1], b=[2, 3, -2, -3], b2=0)
+    asked = {"goal": "min-norm", "bias": "free", "output_bias": "penalised", "time_limit": 5}
+    better = audit(wasted, [[2]], [0], **asked).better
+    again = audit(better, [[2]], [0], **asked)
+    assert again.objective == 0
+    assert again.global_any_width.verdict is Verdict.PROVED
+    with pytest.raises(InputError, match="the network has none: leave it out"):
+        audit(none, LINE, SIGNS, loss="squared", decay="1/10", output_bias="penalised")

@@ -109,8 +109,6 @@ def test_the_optimiser_of_two_logits():
 
 def test_what_is_not_asked_together():
     with pytest.raises(InputError, match="but the network has none"):
-        audit(Network.two_layer(W, V[0]), X, Y, output_bias="penalised")
-    with pytest.raises(InputError, match="but the network has none"):
         audit(Network.two_layer(W, V[0]), X, Y, loss="logistic", decay=1, output_bias="free")
     with pytest.raises(InputError, match="leave decay out"):
         TrainedFor.of(ONE, goal="trained", decay=1)

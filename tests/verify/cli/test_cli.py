@@ -395,7 +395,7 @@ def test_network_and_data_exchanged(folder):
         (("net.npz", "data.npz", "--target", "y"), "is the name of a CSV column"),
         (("net.npz", "data.npz", "--tol", "-1"), "'-1' is not a number of at least 0"),
         (("net.npz", "data.npz", "--tol", "nan"), "'nan' is not a number of at least 0"),
-        (("net.npz", "data.npz", "--tol", "1e9999"), "'1e9999' is not a number of at least 0"),
+        (("net.npz", "data.npz", "--tol", "1e9999"), "'1e9999' has too many digits, or too large an exponent"),
         (("net.npz", "data.npz", "--tol", "1/0"), "'1/0' is not a number of at least 0"),
         (("net.npz", "data.npz", "--stationary-tol", "."), "'.' is not a number of at least 0"),
         (("net.npz", "data.npz", "--time-limit", "0"), "'0' is not a number of more than 0"),

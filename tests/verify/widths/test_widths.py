@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from verify.cli.progress import widths_text
 from verify.plots.widths import draw_widths
 from verify.problem.problem import Bias, objective
 from verify.widths import curve as curves
+from verify.widths.point import WidthPoint
 
 F = Fraction
 STEPS = ([[0], [1], [2]], [1, -1, 1])  # + neurons are convex, - ones concave: +, -, + takes two and one
@@ -360,7 +361,17 @@ def test_a_late_row_goes_on_where_it_ended(monkeypatch):
 
 def test_a_row_that_is_searched_anew_is_not_wider(monkeypatch):
     states = iter([F(1), F(3)])
-    rows = [SimpleNamespace(status=SearchStatus.TIME, upper=F(5), lower=F(5) - next(states)) for _ in range(2)]
+    problem = width_curve([[1]], [1], up_to=1).points[0].problem
+    open_row = partial(
+        WidthPoint,
+        problem=problem,
+        fits=Verdict.PROVED,
+        upper=F(5),
+        network=None,
+        certificates=(),
+        status=SearchStatus.TIME,
+    )
+    rows = [open_row(lower=F(5) - next(states)) for _ in range(2)]
     points = [rows[0]]
     curves._take_up(points, lambda *_: rows[1], curves.now() + 60)
     assert points == [rows[0]]
