@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from scipy import optimize
 from scipy.optimize import OptimizeResult
 from scipy.sparse import csr_array
 
 from solvers.instance import ProblemInstance, Status
-from solvers.programs import linear
 from solvers.programs.linear import infeasibility_multipliers, solve_lp
 from solvers.programs.restricted import solve_all_cells
 
@@ -73,18 +73,18 @@ def test_solver_unbounded():
 
 @pytest.mark.parametrize(("code", "bounds"), [(3, (0, 1e12)), (2, (0, 1e12)), (3, (0, np.inf))])
 def test_a_false_word_of_the_solver_is_not_passed_on(code, bounds, monkeypatch):
-    truth = linear.linprog
+    truth = optimize.linprog
     lies = iter([OptimizeResult(status=code, message="a lie", x=None, fun=None)])
-    monkeypatch.setattr(linear, "linprog", lambda *a, **k: next(lies, None) or truth(*a, **k))
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: next(lies, None) or truth(*a, **k))
     solution = solve_lp([-1], [[1]], [1e9], bounds=[bounds])
     assert solution.status is Status.FAILED
     assert "not confirmed" in solution.message
 
 
 def test_undecided_words_are_asked_again_without_presolve(monkeypatch):
-    truth = linear.linprog
+    truth = optimize.linprog
     lies = iter([OptimizeResult(status=4, message="trouble", x=None, fun=None)])
-    monkeypatch.setattr(linear, "linprog", lambda *a, **k: next(lies, None) or truth(*a, **k))
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *a, **k: next(lies, None) or truth(*a, **k))
     assert solve_lp([1], [[-1]], [-2]).value == pytest.approx(2)
 
 
