@@ -41,8 +41,8 @@ class Case(NamedTuple):
         return found
 
     def of(self, question: str):
-        """The certificate of a finding, accepted."""
-        (found,) = getattr(self.audit, question).certificates
+        """The certificate that answers the question, accepted; a point farther away may stand beside it."""
+        found = getattr(self.audit, question).certificates[0]
         assert isinstance(check(self.problem, self.network, found), Accepted)
         return found
 
