@@ -280,7 +280,15 @@ def test_what_is_known_at_first():
     from verify.readers.given import given
 
     terms = Terms.of(
-        tol=1e-6, stationary_tol=None, near=None, progress=None, warm_start=None, symbolic=False, relax=True, notes=()
+        tol=1e-6,
+        stationary_tol=None,
+        near=None,
+        progress=None,
+        warm_start=None,
+        symbolic=False,
+        relax=True,
+        layers=False,
+        notes=(),
     )
     goal = Objective(point_loss("squared"), Decay(HALF, HALF))
     asked = asked_of(given(NET, DATA), terms, goal=goal, bias=None, trained="both", fit_tol=None)

@@ -144,7 +144,7 @@ def test_the_page_says_all_that_the_text_says(kind):
 
 def test_the_page_knows_every_part_of_the_wording():
     """A new part of the text report has to be placed on the page, and in the test above."""
-    known = {"title", "notes", "rows", "legend", "numbers", "faults", "steps"}
+    known = {"title", "notes", "rows", "legend", "layers", "numbers", "faults", "steps"}
     assert set(type(wording(audited("optimal"))).__dataclass_fields__) == known
 
 
