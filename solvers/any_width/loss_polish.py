@@ -26,12 +26,9 @@ from solvers.any_width.records import Atoms
 from solvers.arrays import Bits, Floats
 from solvers.clock import is_late
 from solvers.instance import Status
-from solvers.kkt.pattern_polish import FloatNeurons, FloatPoint, columns_of
+from solvers.kkt.pattern_polish import ROUNDS, FloatNeurons, FloatPoint, columns_of
 
 __all__ = ["polish_with_losses"]
-
-ROUNDS = 12
-"""Programs solved before a pattern counts as not settled."""
 
 LIVE = 1e-7
 """A neuron smaller than this part of all is none."""

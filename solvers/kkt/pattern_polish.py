@@ -25,7 +25,7 @@ from solvers.instance import ProblemInstance
 from solvers.programs.restricted import NeuronFamily
 from solvers.programs.restricted_cones import solve_restricted
 
-__all__ = ["FloatNeurons", "FloatPoint", "columns_of", "polish"]
+__all__ = ["ROUNDS", "FloatNeurons", "FloatPoint", "columns_of", "polish"]
 
 
 ROUNDS = 12

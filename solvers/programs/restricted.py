@@ -34,7 +34,7 @@ from solvers.programs.linear import solve_lp
 from solvers.shared_state import one_at_a_time, without_warnings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import cvxpy
 
@@ -70,10 +70,17 @@ def restricted_program(instance: ProblemInstance, columns: Sequence[NeuronFamily
     Scaled first, so that the result follows every rescaling of the points and of min-norm targets. Status INFEASIBLE is
     the solver's word; a program that is bounded below by 0 is never called unbounded.
     """
+    return in_scale(instance, columns, _solve)
+
+
+def in_scale(
+    instance: ProblemInstance, columns: Sequence[NeuronFamily], solve: Callable[[ScaledProgram], Solution]
+) -> Solution:
+    """What `solve` says of the scaled program, in the units of the instance; without columns it is not asked."""
     if not columns:
-        return without_columns(instance)
+        return _without_columns(instance)
     scaled = ScaledProgram.of(instance, columns)
-    solution = _solve(scaled)
+    solution = solve(scaled)
     return scaled.restore(solution) if solution.is_usable else solution
 
 
@@ -96,8 +103,7 @@ def all_columns(instance: ProblemInstance) -> Iterator[NeuronFamily]:
                     yield NeuronFamily(mask, -1, pattern)
 
 
-def without_columns(instance: ProblemInstance) -> Solution:
-    """The solution of a program without variables."""
+def _without_columns(instance: ProblemInstance) -> Solution:
     empty = np.zeros((0, instance.columns))
     if instance.margin or instance.targets.any():
         return Solution.without_point(Status.INFEASIBLE, "no columns")

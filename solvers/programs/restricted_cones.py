@@ -18,7 +18,7 @@ from scipy import sparse
 
 from solvers.instance import ProblemInstance, Solution, Status
 from solvers.programs.interior_point import Cone, solve_cone_program
-from solvers.programs.restricted import ACCURACY, NeuronFamily, ScaledProgram, asked_again, judged, without_columns
+from solvers.programs.restricted import ACCURACY, NeuronFamily, ScaledProgram, asked_again, in_scale, judged
 
 __all__ = ["solve_restricted"]
 
@@ -31,11 +31,7 @@ def solve_restricted(instance: ProblemInstance, columns: Sequence[NeuronFamily])
 
     Raises TimeIsUpError where the step that this thread is in has to end before the first iteration would.
     """
-    if not columns:
-        return without_columns(instance)
-    scaled = ScaledProgram.of(instance, columns)
-    solution = _solve(scaled)
-    return scaled.restore(solution) if solution.is_usable else solution
+    return in_scale(instance, columns, _solve)
 
 
 def _solve(scaled: ScaledProgram) -> Solution:

@@ -60,18 +60,23 @@ def _answered(asked: Asked, clock: Clock, found: Known) -> Known:
     return replace(found, layers=layers, farther=(*found.farther, *better))
 
 
+def _way_down(found: Known) -> LayerNotLocal | None:
+    """That of the first layer that is no local optimum by itself."""
+    proofs = (one.local.certificate for one in found.layers or ())
+    return next((proof for proof in proofs if isinstance(proof, LayerNotLocal)), None)
+
+
 def _is_followed(_: Asked, found: Known) -> bool:
-    return any(isinstance(one.local.certificate, LayerNotLocal) for one in found.layers or ())
+    return _way_down(found) is not None
 
 
 def _followed(asked: Asked, _: Clock, found: Known) -> Known:
     """No local optimum, where that is open and a layer is none by itself; then no global one, by whatever little."""
-    proof = next(one.local for one in found.layers or () if isinstance(one.local.certificate, LayerNotLocal))
-    if found.findings[Question.LOCAL_OPTIMUM].verdict is not Verdict.UNDECIDED:
+    proof = _way_down(found)
+    if proof is None or found.findings[Question.LOCAL_OPTIMUM].verdict is not Verdict.UNDECIDED:
         return found
-    layer = proof.certificate.layer if isinstance(proof.certificate, LayerNotLocal) else 0
-    lie = f"better parameters of layer {layer} alone (counting from 0) lie arbitrarily near"
-    proposal = Proposal(certificate=proof.certificate, reason=lie)
+    lie = f"better parameters of layer {proof.layer} alone (counting from 0) lie arbitrarily near"
+    proposal = Proposal(certificate=proof, reason=lie)
     local = decide(Question.LOCAL_OPTIMUM, asked.problem, asked.network, proposal)
     found = found.with_findings(local)
     for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH):

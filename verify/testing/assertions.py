@@ -74,12 +74,11 @@ def assert_globally_optimal(
     any_width: none of any width; else none of at most the network's own.
     near: also pass when this is so of a network within this distance, relative to the norm.
     """
-    result = _audited(network, data, y, near, {"tol": within, **options})
     from verify.numbers.decimals import as_option
 
+    result = _audited(network, data, y, near, {"tol": within, **options})
     finding = result.global_any_width if any_width else result.global_optimum
-    told = as_option(result.tolerance)
-    return _passed(result, finding, f"be a global optimum within {told}", near, result.tolerance)
+    return _passed(result, finding, f"be a global optimum within {as_option(result.tolerance)}", near, result.tolerance)
 
 
 def _audited(network: object, data: object, y: object, near: float, options: dict[str, Any]) -> Audit:

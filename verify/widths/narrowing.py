@@ -100,14 +100,14 @@ def _leaf(leaf: Any, wide: Problem, narrow: Problem, known: Known, names: Names)
 
 def with_rows(best: Bracket | None, points: Sequence[WidthPoint]) -> Bracket | None:
     """The bracket of all widths with the best network of the rows, where that is better than those of the search."""
-    if best is None:
-        return None
-    high = best.ends[1]
-    for point in points:
-        bound = next((proof for proof in point.certificates if isinstance(proof, UpperBound)), None)
-        if bound is None or point.network is None or point.upper is None or not (high is None or point.upper < high):
-            continue
-        high = point.upper
-        witnesses, objectives = (point.network, *best.witnesses), (point.upper, *best.objectives)
-        best = replace(best, upper=bound, witnesses=witnesses, objectives=objectives)
-    return best
+    known = (
+        (point.upper, point.network, bound)
+        for point in points
+        for bound in point.certificates
+        if isinstance(bound, UpperBound) and point.upper is not None and point.network is not None
+    )
+    found = min(known, key=lambda row: row[0], default=None)
+    if best is None or found is None or (best.ends[1] is not None and found[0] >= best.ends[1]):
+        return best
+    upper, network, bound = found
+    return replace(best, upper=bound, witnesses=(network, *best.witnesses), objectives=(upper, *best.objectives))

@@ -759,14 +759,12 @@ def test_certificates_are_checked_with_nothing_installed(proofs):
 def test_help_and_check_start_quickly(proofs):
     for arguments in (("--help",), ("check", "proofs")):
         seconds = []
-        for _ in range(5):
+        while len(seconds) < 12 and not any(one < 0.4 for one in seconds):  # other processes only make it longer
             began = resource.getrusage(resource.RUSAGE_CHILDREN)
             assert isoptimal(*arguments).returncode == 0
             ended = resource.getrusage(resource.RUSAGE_CHILDREN)
             seconds.append(ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime)
-        assert (
-            min(seconds) < 0.8
-        )  # of processor time: 0.1 s to 0.4 s, and imports of the solvers would take a second more
+        assert min(seconds) < 0.4  # of processor time: 0.1 s, and imports of the solvers would take a second
 
 
 def test_help_and_check_import_no_solvers(proofs):

@@ -97,8 +97,8 @@ def identify(
     sides = np.where(near, 0, np.sign(z)).astype(np.int8)[:, support]
     factors = instance.signs if loss is None else loss.sides(instance.targets)
     mirrors = _mirrors(instance, factors * point.multipliers, p, signs, masks, tolerance)
-    copies = mirrors >= 0
-    p[copies] = -p[mirrors[copies]]
+    mirrored = mirrors >= 0
+    p[mirrored] = -p[mirrors[mirrored]]
     amplitudes = _nearest(instance, p, signs, masks, sides, support, sizes, neurons)
     fixed = _fixed(instance, p, signs, sides, support, masks, mirrors)
     products = products[:, support]
