@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.against import compare
 from benchmarks.jobs import JOBS, job
 from benchmarks.machine import about
 from benchmarks.measuring import Plan, warm_up
@@ -23,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown:
         print(f"no job is called {unknown[0]!r}; there are {', '.join(JOBS)}", file=sys.stderr)
         return 2
+    if given.against is not None:
+        return _compare(given.against, given.examples, given.repeat or 1, given.out)
     limit = int(given.memory * 2**30)
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     warnings.simplefilter("ignore")  # solvers warn of inaccurate iterates; the certified gap is in the table
@@ -55,8 +58,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeat", type=int, metavar="N", help="runs of each side (default 5; long ones get fewer)")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, one run: does everything still run?")
     parser.add_argument("--out", type=Path, metavar="FILE.md", help="where the table goes (default: standard output)")
+    parser.add_argument("--against", metavar="REVISION", help="compare audits of the examples with it")
+    parser.add_argument("--examples", nargs="+", metavar="NAME", default=[], help="of --against: parts of names")
     parser.add_argument("--memory", type=float, default=8.0, metavar="GB", help="address space allowed (default 8)")
     return parser
+
+
+def _compare(revision: str, names: Sequence[str], repeat: int, out: Path | None) -> int:
+    """Audits of the examples by a revision and by this checkout."""
+    told = [*about(f"{repeat} run{'s' if repeat > 1 else ''}", quick=False), ""]
+    for line in compare(revision, names, repeat):
+        told.append(line)
+        print(line, flush=True)
+        if out is not None:
+            out.write_text("\n".join(["# Benchmarks", "", *told]) + "\n", encoding="utf-8")
+    return 0
 
 
 def _failure(error: BaseException) -> str:
