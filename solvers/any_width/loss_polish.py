@@ -82,6 +82,7 @@ def polish_with_losses(given: DecayInstance, neurons: FloatNeurons, deadline: fl
         rounds=round_,
         outside=int(outside.sum()),
         bias=real.bias,
+        value=given.value_of(real),
     )
 
 

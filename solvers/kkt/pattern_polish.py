@@ -59,7 +59,7 @@ class FloatPoint:
 
     members (k,): the direction into which each neuron was merged, -1 for a neuron that never counts.
     rounds: programs solved.   outside: how many (direction, point) pairs would still be let through; 0: settled.
-    bias: of the output, where there is one.
+    bias: of the output, where there is one.   value: the objective where a loss is asked, None for constraints.
     """
 
     u: Floats
@@ -71,6 +71,7 @@ class FloatPoint:
     rounds: int
     outside: int
     bias: float = 0.0
+    value: float | None = None
 
 
 def polish(instance: ProblemInstance, neurons: FloatNeurons, deadline: float | None = None) -> FloatPoint | None:

@@ -1,13 +1,13 @@
 """A second checker, written from docs/certificates.md alone: plain dicts and fractions, nothing of `verify`.
 
-It knows all kinds but `stationary-near`, and rationals only. Slow and short; what it refuses raises `RefusedError`.
+It knows all kinds, and rationals only. Slow and short; what it refuses raises `RefusedError`.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import depth, depth_local, kinds, losses, single_layers, widths
+from tests.second_checker import depth, depth_local, enclosures, kinds, losses, single_layers, widths
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -41,11 +41,25 @@ FIELDS = {
     "deep-upper-bound": COMMON | {"witness", "power", "bracket"},
     "deep-better-network": SUBJECT | {"witness", "tolerance", "scope"},
     "deep-optimal-within": SUBJECT | {"tolerance", "lower"},
+    "stationary-near": ABOUT
+    | {
+        "moved",
+        "factor",
+        "optimality",
+        "support",
+        "directions",
+        "centre",
+        "radii",
+        "inverse",
+        "denominator",
+        "pricing",
+    },
     "layer-local": SUBJECT | {"layer", "nodes"},
     "layer-not-local": SUBJECT | {"layer", "direction", "until"},
     "layer-optimal": SUBJECT | {"layer", "nodes", "tolerance"},
     "layer-better": SUBJECT | {"layer", "parameters", "tolerance"},
 }
+MAY_HAVE = {"stationary-near": {"fixed"}}
 CLAIMS = {
     "fits": "{who} fits, with least margin {margin} (0 means {zero})",
     "does-not-fit": "{who} does not fit: it breaks the constraint of point {point}",
@@ -82,6 +96,8 @@ CLAIMS = {
     "is less",
     "deep-optimal-within": "{who} fits, and its objective is at most 1 + {tolerance} times that of any {family}, that "
     "fits",
+    "stationary-near": "within {moved} of the network times {factor}, relative to its norm, there is an exact "
+    "{optimality} of its shape, where the Clarke KKT conditions hold",
     "layer-local": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, no "
     "parameters of that layer near its own fit, with no smaller margin, and have a smaller norm",
     "layer-not-local": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, "
@@ -97,7 +113,7 @@ ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "deep-local", "not-local-
 OTHER_DEPTH = (
     "lower-bound-crude", "lower-bound-linear", "deep-upper-bound", "deep-better-network", "deep-optimal-within",
 )  # fmt: skip
-ANY_WIDTH = ("lower-bound", "optimal-within")
+ANY_WIDTH = ("lower-bound", "optimal-within", "stationary-near")
 WITH_OUTPUT_BIAS = (*losses.CLAIMS, "fits", "does-not-fit", "infeasible")
 
 
@@ -133,6 +149,7 @@ KINDS = {
     "deep-upper-bound": depth.deep_upper_bound,
     "deep-better-network": depth.deep_better_network,
     "deep-optimal-within": depth.deep_optimal_within,
+    "stationary-near": enclosures.stationary_near,
     "layer-local": single_layers.layer_local,
     "layer-not-local": single_layers.layer_not_local,
     "layer-optimal": single_layers.layer_optimal,
@@ -151,7 +168,7 @@ def check(problem, network, proof):
 def _check(problem, network, proof):
     need(isinstance(proof, dict) and proof.get("schema") == "certificate-1" and proof.get("kind") in KINDS, "kind")
     kind = proof["kind"]
-    keys(proof, FIELDS[kind])
+    keys(proof, FIELDS[kind] | (proof.keys() & MAY_HAVE.get(kind, set())))
     need(proof["problem"] == sha256(problem), "another problem")
     question, net = Question(problem), None
     if kind in ANY_DEPTH or kind in OTHER_DEPTH:
@@ -167,7 +184,7 @@ def _check(problem, network, proof):
         given = net = Net(network["architecture"], network["parameters"])
         need(question.admits(given), "an output bias")
         need(question.v is None or question.has_neurons_of(given), "other output weights")
-        if "moved" in proof:
+        if "subject" in proof:
             moved = rational(proof["moved"], 0)
             net = given if proof["subject"] is None else Net(network["architecture"], proof["subject"])
             need(net.has_b2 == given.has_b2, "an output bias")
@@ -188,7 +205,8 @@ def claim(question, proof):
     words = {"who": who, "scale": scale, "zero": tube or "equality", "scope": proof.get("scope")}
     words |= {name: proof.get(name) for name in ("point", "power", "qualification", "layer")}
     words["layers"], words["family"] = depth.in_claims(question.architecture, in_claim)
-    for name in ("margin", "epsilon", "delta", "tolerance"):
+    words["optimality"] = proof.get("optimality")
+    for name in ("margin", "epsilon", "delta", "tolerance", "moved", "factor"):
         if name in proof:
             words[name] = in_claim(rational(proof[name]))
     for name, end in zip(("lower", "upper"), proof.get("bracket", ()), strict=False):

@@ -65,13 +65,17 @@ def proved_value(question, dual, cases):
     return dual_value(question, found) / beta - pull**2 / 2
 
 
-def prove_trees(question, dual, cases, limits):
-    """The multipliers, once each tree proves s h(u) <= beta ||u||, or a `Square`, in its case."""
+def prove_trees(question, dual, cases, limits, cells=()):
+    """The multipliers, once each tree proves s h(u) <= beta ||u||, or a `Square`, in its case.
+
+    cells: (mask, sign, sides of the points) of directions, which leaves may name.
+    """
     found, q = multipliers(question, dual["multipliers"]), dual["denominator"]
     need(type(q) is int and q > 0 and isinstance(dual["trees"], list))
     need(len(dual["trees"]) == len(cases), "a tree for each case")
     for nodes, (mask, known, s), limit in zip(dual["trees"], cases, limits, strict=True):
         side = Side(question, found, limit, q, mask, {i: z for i, z in known.items() if i in found}, s)
+        side.cells = [sides if own == mask and (sign == s or question.a == 1) else None for own, sign, sides in cells]
         for leaf, path in leaves(nodes, side.known, found, lambda node: isinstance(node, dict)):
             side.check(leaf, path)
     return found
@@ -122,6 +126,10 @@ class Side:
             for i, m in leaf["weights"]:
                 need(type(m) is int and m > 0 and index(i) in path and any(self.rows[i]), "weights")
             need(not any(self.total([(i, m * path[i]) for i, m in leaf["weights"]])), "not empty")
+            return
+        if leaf.keys() == {"active"}:
+            sides = self.cells[index(leaf["active"], len(self.cells))]
+            need(sides and all(sides[i] == path.get(i) for i in self.c if self.e[i] > 0), "not its cell")
             return
         keys(leaf, {"slopes", "ranges"} | leaf.keys() & {"together"})
         E = self.read_together(leaf.get("together", []), path)

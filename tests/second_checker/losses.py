@@ -18,6 +18,11 @@ def decimal(number):
     return DIGITS.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
+def logarithm(x):
+    """log x, nearly."""
+    return F(DIGITS.ln(decimal(x)))
+
+
 def softplus(q):
     """log(1 + e^-q), nearly."""
     size = min(abs(q), F(1000))
@@ -173,4 +178,6 @@ CLAIMS = {
     "optimal-within": "the objective of {who} is at most 1 + {tolerance} times that of any network of any width",
     "local": "{who} is a local optimum",
     "not-local": "{who} is no local optimum: arbitrarily near to it others have a smaller objective",
+    "stationary-near": "within {moved} of the network, relative to its norm, there is an exact {optimality} of its "
+    "shape, which is stationary in the sense of Clarke",
 }

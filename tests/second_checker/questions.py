@@ -146,3 +146,10 @@ def root_up(square):
     p, q = square.numerator, square.denominator
     r = F(isqrt(p), isqrt(q))
     return r if r * r == square else F(isqrt(p * q * 4**300) + 1, q * 2**300) * (1 + COARSER)
+
+
+def root_down(square):
+    """At most the root, and exact for squares."""
+    p, q = square.numerator, square.denominator
+    r = F(isqrt(p), isqrt(q))
+    return r if r * r == square else F(isqrt(p * q * 4**300), q * 2**300)

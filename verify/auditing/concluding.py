@@ -262,7 +262,7 @@ def _nearby(asked: Asked, clock: Clock, found: Known) -> Known:
 
 
 def _strengthened(asked: Asked, found: Known, deadline: float | None) -> Known:
-    more = strengthened(asked.problem, asked.network, found.findings, asked.reach, deadline)
+    more = strengthened(asked.problem, asked.network, found.findings, asked.reach, deadline, found.bracket)
     return found.with_findings(*more.values())
 
 

@@ -167,16 +167,17 @@ class Point:
         amplitude = {next(self.numbers): ONE} if direction.amplitude is None else {0: direction.amplitude}
         self.strict.append((f"{here}.amplitude", [amplitude], (1,)))
         if direction.mirror is None:
-            sides, p = self._own(direction, mask, here)
+            sides, p, products = self._own(direction, mask, here)
         else:
             sides, p = self._mirror(direction, mask, place)
+            products = self._products_with(p, mask)
             mirrored.add(mask)
         self.parts.append((amplitude, p, (mask, sign, dict(zip(self.layout.support, sides, strict=True)))))
         unit = sign * self.decay.hidden
-        pairs = zip(self.fits, self.coefficients, self._products_with(p, mask), sides, strict=True)
-        for fit, (k, _), x_p, side in pairs:
+        sizes = {side: combined([(unit * slope, amplitude)]) for side, slope in self.slopes.items()}
+        for fit, (k, _), x_p, side in zip(self.fits, self.coefficients, products, sides, strict=True):
             if k:
-                fit.append((amplitude, combined([(unit * self.slopes[side], x_p)])))
+                fit.append((sizes[side], x_p))
 
     def _columns(self, direction: Direction, here: str) -> tuple[int, ...]:
         """The columns that all neurons of the direction see."""
@@ -190,8 +191,10 @@ class Point:
         """x_i.p for the points of the support."""
         return [combined((row[c], p[c]) for c in mask) for row in self.rows]
 
-    def _own(self, direction: Direction, mask: tuple[int, ...], here: str) -> tuple[list[int], dict[int, Form]]:
-        """The sides and p of a direction that stands for itself, with its equations and strict conditions."""
+    def _own(
+        self, direction: Direction, mask: tuple[int, ...], here: str
+    ) -> tuple[list[int], dict[int, Form], list[Form]]:
+        """The sides, p and x_i.p of a direction that stands for itself, with its equations and strict conditions."""
         is_whole = len(direction.sides) == len(self.every) and {*direction.sides} <= SIDES.keys()
         require(is_whole, f"{here}.sides", f"must be {len(self.every)}, each one of +-0=")
         sides, sign = [SIDES[side] for side in direction.sides], SIDES[direction.sign]
@@ -205,7 +208,8 @@ class Point:
         size = self.decay.hidden * self.decay.output
         self.equations.append([({0: -size}, UNIT), *((p[c], p[c]) for c in mask if c in self.counted)])
         self.equations += [[(pulls[c], UNIT)] for c in mask if c not in self.counted]
-        for k, (x_p, side) in enumerate(zip(self._products_with(p, mask), direction.sides, strict=True)):
+        products = self._products_with(p, mask)
+        for k, (x_p, side) in enumerate(zip(products, direction.sides, strict=True)):
             alike = [q for q, row in enumerate(columns) if row == columns[k] and direction.sides[q] in "0="]
             if side == "0":
                 self.products[self.layout.support[k]].append(own[k])
@@ -221,7 +225,7 @@ class Point:
                 require(is_copy, f"{here}.sides", "must be that of a copy of one kink, where a loss is asked")
             elif self.slope != 1:
                 self.strict.append((f"{here}.sides", [combined([(SIDES[side], x_p)])], (1,)))
-        return sides, p
+        return sides, p, products
 
     def _mirror(self, direction: Direction, mask: tuple[int, ...], place: int) -> tuple[list[int], dict[int, Form]]:
         """The sides and p of a direction that is minus an earlier one."""

@@ -12,7 +12,7 @@ loss near a network".
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
-from math import gcd
+from math import lcm
 from operator import mul
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
@@ -31,31 +31,42 @@ UNIT: Form = {0: ONE}
 
 
 def combined(terms: Iterable[tuple[Fraction | int, Form]]) -> Form:
-    """The linear combination of forms, in integers: p / q + n / d = (p d' + n q') / (q d') with q' = q / g, d' = d / g.
+    """The linear combination of forms."""
+    total, unit = in_integers(terms)
+    return {k: Fraction(p, unit) for k, p in total.items()}
 
-    Each coefficient is kept as a numerator and the least common denominator so far, g = gcd(q, d), and reduced last.
-    """
-    total: dict[int, tuple[int, int]] = {}
-    for factor, form in terms:
-        over, under = factor.numerator, factor.denominator
+
+def in_integers(terms: Iterable[tuple[Fraction | int, Form]]) -> tuple[dict[int, int], int]:
+    """The linear combination of forms: integers, and what they are over, a common denominator of all that is added."""
+    kept = [(factor, form, lcm(*{a.denominator for a in form.values()})) for factor, form in terms]
+    unit = lcm(*(factor.denominator * own for factor, _, own in kept))
+    total: dict[int, int] = {}
+    for factor, form, own in kept:
+        by = factor.numerator * (unit // (factor.denominator * own))
         for k, a in form.items():
-            n, d = over * a.numerator, under * a.denominator
-            p, q = total.get(k, (0, 1))
-            g = gcd(q, d)
-            total[k] = p * (d // g) + n * (q // g), q // g * d
-    return {k: Fraction(p, q) for k, (p, q) in total.items()}
+            total[k] = total.get(k, 0) + by * a.numerator * (own // a.denominator)
+    return total, unit
 
 
-class Box(NamedTuple):
+class Box:
     """All z with |z_k - centre_k| <= radii_k; z_0 = 1 stands for the constant, with radius 0."""
 
-    centre: tuple[Fraction, ...]
-    radii: tuple[Fraction, ...]
+    def __init__(self, centre: Sequence[Fraction], radii: Sequence[Fraction]) -> None:
+        self.centre, self.radii = centre, radii
+        (self._centre, self._radii), self._unit = common_integers([centre, radii])
 
     def around(self, form: Form) -> tuple[Fraction, Fraction]:
-        """The value of the form at the centre, and the most by which it changes within the box."""
-        value = sum((a * self.centre[k] for k, a in form.items()), ZERO)
-        return value, sum((abs(a) * self.radii[k] for k, a in form.items()), ZERO)
+        """The value of the form at the centre, and the most by which it changes within the box.
+
+        In integers: a_k = p_k / unit, and the centre and the radii are integers over a unit of their own.
+        """
+        unit = lcm(*(a.denominator for a in form.values()))
+        whole, value, change = unit * self._unit, 0, 0
+        for k, a in form.items():
+            p = a.numerator * (unit // a.denominator)
+            value += p * self._centre[k]
+            change += abs(p) * self._radii[k]
+        return Fraction(value, whole), Fraction(change, whole)
 
     def range(self, form: Form) -> tuple[Fraction, Fraction]:
         """The least and the greatest value of the form on the box."""
@@ -114,24 +125,28 @@ def has_root(
     |z - Y F(z) - centre| <= |Y F| + |I - Y J| r + |Y| |B|, r the radii. Where that is < r the map takes the box into
     itself and has a fixed point (Brouwer), a zero of F because Y is invertible: |I - Y J| r < r.
     """
-    lines: list[list[Fraction]] = []  # F, the bound of B, and the Jacobian
-    for place, equation in enumerate(equations):
+    size, ends, lines = len(box.radii), list[list[Fraction]](), list[tuple[dict[int, int], int]]()
+    for place, equation in enumerate(equations):  # F and the bound of B; the Jacobian
         parts = [(a, *box.around(a), b, *box.around(b)) for a, b in equation]
-        slopes = combined(chain.from_iterable(((at_b, a), (at_a, b)) for a, at_a, _, b, at_b, _ in parts))
+        slopes = chain.from_iterable(((at_b, a), (at_a, b)) for a, at_a, _, b, at_b, _ in parts)
         value = sum((at_a * at_b for _, at_a, _, _, at_b, _ in parts), ZERO)
         bound = sum((in_a * in_b for _, _, in_a, _, _, in_b in parts), ZERO)
         if place in logits:
             more = logits[place].around(box)
             if more is None:
                 return False
-            k = logits[place].unknown
-            value, bound, slopes[k] = value + more[0], bound + more[2], slopes.get(k, ZERO) + more[1]
-        lines.append([value, bound, *(slopes.get(k, ZERO) for k in range(1, len(box.radii)))])
-    integers, unit = common_integers(lines)
-    columns, whole = list(zip(*integers, strict=True)), unit * denominator
+            value, bound = value + more[0], bound + more[2]
+            slopes = chain(slopes, [(more[1], {logits[place].unknown: ONE})])
+        ends.append([value, bound])
+        lines.append(in_integers(slopes))
+    _, unit = common_integers([*ends, [Fraction(1, own) for _, own in lines]])
+    columns = list(zip(*([int(unit * z) for z in pair] for pair in ends), strict=True))
+    columns += [tuple(line.get(k, 0) * (unit // own) for line, own in lines) for k in range(1, size)]
+    whole = unit * denominator
+    (radii,), of_radii = common_integers([box.radii[1:]])
     for k, row in enumerate(inverse):
         step = abs(sum(map(mul, row, columns[0]))) + sum(map(mul, map(abs, row), columns[1]))
         image = [(q == k) * whole - sum(map(mul, row, column)) for q, column in enumerate(columns[2:])]
-        if not step + sum(map(mul, map(abs, image), box.radii[1:])) < whole * box.radii[k + 1]:
+        if not step * of_radii + sum(map(mul, map(abs, image), radii)) < whole * radii[k]:
             return False
-    return min(box.radii[1:], default=ONE) > 0
+    return min(radii, default=1) > 0

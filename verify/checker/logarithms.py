@@ -99,6 +99,10 @@ def _minus_log(x: Fraction) -> tuple[Fraction, Fraction]:
     doublings = x.denominator.bit_length() - x.numerator.bit_length()
     doublings += x.numerator << doublings < x.denominator
     over = x * 2**doublings - 1
-    low = doublings * _log1p(_ONE, is_up=False) - _log1p(_up(over), is_up=True)
-    high = doublings * _log1p(_ONE, is_up=True) - _log1p(_down(over), is_up=False)
+    low = doublings * _LOG_2[0] - _log1p(_up(over), is_up=True)
+    high = doublings * _LOG_2[1] - _log1p(_down(over), is_up=False)
     return Fraction(low, _ONE), Fraction(high, _ONE)
+
+
+_LOG_2 = _log1p(_ONE, is_up=False), _log1p(_ONE, is_up=True)
+"""Bounds of log 2."""

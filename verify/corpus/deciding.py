@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 TOLERANCE = Fraction(1, 10**7)
-"""The relative gap within which every case is decided. Stationarity is decided exactly, as the numbers are exact."""
+"""The relative gap within which every case is decided. Stationarity is decided exactly, as the numbers are exact,
+of the network or of a point as near to it as the case says."""
 
 
 @final
@@ -60,6 +61,7 @@ def redecide(case: Case) -> Audit:
         fit_tol=within,
         output_bias=problem.output_bias.value if has_bias(problem.output_bias) else "refuse",
         relax=False,
+        near=case.near or None,
     )
     if found.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt

@@ -18,6 +18,7 @@ from verify.checker.depth_bounds import (
     LowerBoundCrude,
     LowerBoundLinear,
 )
+from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import root_ends
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.single_layers import LayerBetter, LayerLocal, LayerNotLocal, LayerOptimal
@@ -144,6 +145,8 @@ def _answers(case: Case, accepted: list[Certificate], question: Question) -> set
     within = TOLERANCE if question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH) else Fraction(0)
     found: dict[Fraction, set[str]] = {}
     for certificate in accepted:
+        if isinstance(certificate, StationaryNear) and certificate.moved > case.near:
+            continue
         answer = answers(case.problem, case.network, certificate).get(question)
         verdict = Verdict.UNDECIDED if answer is None else answer.within(within)
         if verdict is not Verdict.UNDECIDED:

@@ -52,6 +52,7 @@ class Case:
     bracket: what must enclose the bracket found, either side None when it does not matter; None when nothing is said.
     infeasible: whether the problem must be proved infeasible; None when nothing is said.
     layers: the verdicts, local and global, that each layer by itself must get; None when nothing is said.
+    near: up to which distance, relative to its norm, the verdicts may be about a point near the network.
     """
 
     comment: str
@@ -63,6 +64,7 @@ class Case:
     bracket: ExpectedBracket | None = None
     infeasible: bool | None = None
     layers: ExpectedLayers | None = None
+    near: Fraction = Fraction(0)
 
 
 def read_case(content: bytes, place: str) -> Case:
@@ -87,6 +89,7 @@ def read_case(content: bytes, place: str) -> Case:
         bracket=bracket,
         infeasible=infeasible,
         layers=_layers(value["expect"], f"{place}: expect.layers"),
+        near=_near(value["expect"], f"{place}: expect.near"),
     )
 
 
@@ -137,7 +140,7 @@ def _network(given: object, place: str, slope: Fraction) -> Network:
 
 
 def _expected(given: object, place: str) -> tuple[Mapping[str, str], ExpectedBracket | None, bool | None]:
-    value = _members(given, place, optional=(*QUESTIONS, "bracket", "infeasible", "layers"))
+    value = _members(given, place, optional=(*QUESTIONS, "bracket", "infeasible", "layers", "near"))
     verdicts: dict[str, str] = {}
     for question in QUESTIONS:
         if question in value:
@@ -159,6 +162,13 @@ def _layers(given: object, place: str) -> ExpectedLayers | None:
     if not is_list or not all(verdict in VERDICTS for pair in cast("list[list[object]]", pairs) for verdict in pair):
         raise InputError(f"{place} must be a list of two verdicts for each layer: by itself local, and global")
     return tuple((str(local), str(best)) for local, best in cast("list[list[object]]", pairs))
+
+
+def _near(given: object, place: str) -> Fraction:
+    distance = Fraction(number(cast("dict[str, object]", given).get("near", "0"), place))
+    if distance < 0:
+        raise InputError(f"{place} is a distance: it must be at least 0")
+    return distance
 
 
 def _bracket(given: object, place: str) -> ExpectedBracket | None:

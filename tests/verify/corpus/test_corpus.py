@@ -308,6 +308,18 @@ def test_an_interruption_ends_the_run(copy: Path, monkeypatch: pytest.MonkeyPatc
         run(copy)
 
 
+def test_a_point_near_the_network_counts_up_to_the_distance_that_the_case_says(tmp_path: Path) -> None:
+    """The network lies within 1.7e-12 of a point; of itself nothing is decided."""
+    folder = Path(shutil.copytree(CASES / "losses" / "hinge-irrational", tmp_path / "near"))
+    assert read_strictly(folder / "case.json").near == Fraction(1, 10**6)
+    assert run(folder)[0] == 0
+    for nearer in ("0", "1/1000000000000"):
+        status, lines = run(changed(folder, near=nearer))
+        assert status == 1
+        assert any(line.startswith("        stationary: expected proved, got undecided") for line in lines)
+        assert "        stored stationary: expected proved, got no certificate of it" in lines
+
+
 # ------------------------------------------------------------------------------------------------- stored certificates
 
 

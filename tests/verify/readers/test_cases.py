@@ -101,9 +101,15 @@ def test_brackets(write, given, bracket):
     assert read_case(write(changed("expect", bracket=given))).bracket == bracket
 
 
+def test_how_far_a_point_near_the_network_may_be(write):
+    assert read_case(write(CASE)).near == 0
+    assert read_case(write(changed("expect", near="1/1000"))).near == Fraction(1, 1000)
+
+
 @pytest.mark.parametrize(
     ("case", "message"),
     [
+        (changed("expect", near="-1/1000"), ": expect.near is a distance: it must be at least 0"),
         (CASE | {"schema": "case-2"}, " is not a case file: its schema must be case-1"),
         (CASE | {"extra": 1}, " holds 'extra', which has no meaning here: leave it out"),
         ({k: v for k, v in CASE.items() if k != "network"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from solvers.arrays import Floats
 from verify.checker.enclosed_points import Point
 from verify.checker.enclosure import StationaryNear
+from verify.deciders.enclosure.structure import Structure
 from verify.deciders.rounding import ceil_dyadic
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["apartness", "centre_network", "distance_of"]
+__all__ = ["apartness", "centre_network", "distance_of", "nearly_apart"]
 
 
 def centre_network(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Floats:
@@ -45,10 +47,15 @@ def centre_network(problem: Problem, network: Network, proof: StationaryNear, po
 
 
 def _given(problem: Problem, network: Network, proof: StationaryNear) -> Floats:
+    return _rows(problem, network, proof.factor)
+
+
+def _rows(problem: Problem, network: Network, factor: Fraction) -> Floats:
+    """The weights times a factor, in the form of `centre_network`."""
     rows = [(*row, v) for row, v in zip(network.hidden_weights, network.output_weights, strict=True)]
     if problem.has_output_bias:
         rows.append((Fraction(0),) * len(problem.rows[0]) + (network.output_bias,))
-    return np.array([[to_float(proof.factor * value) for value in row] for row in rows])
+    return np.array([[to_float(factor * value) for value in row] for row in rows])
 
 
 def distance_of(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> Fraction:
@@ -59,6 +66,25 @@ def distance_of(problem: Problem, network: Network, proof: StationaryNear, point
     given = _given(problem, network, proof)
     apart = np.linalg.norm(given - centre_network(problem, network, proof, point)) / np.linalg.norm(given)
     return ceil_dyadic(Fraction(float(apart) * (1 + 1e-9) + 1e-12), 20)
+
+
+def nearly_apart(
+    problem: Problem, network: Network, factor: Fraction, structure: Structure, parts: Sequence[Mapping[int, Fraction]]
+) -> float:
+    """About how far the point that was read is, before any equation of it is made; parts: as of `directions_of`.
+
+    A neuron with the share t of an amplitude A has |v| ||w|| = t A, and mu_w ||w||^2 = mu_v v^2.
+    """
+    given = _rows(problem, network, factor)
+    aim, steep = np.zeros_like(given), math.sqrt(to_float(problem.decay.output / problem.decay.hidden))
+    if problem.has_output_bias:
+        aim[-1, -1] = structure.bias
+    for place, mine in enumerate(parts):
+        for j, share in mine.items():
+            size = abs(to_float(share)) * structure.amplitudes[place]
+            aim[j, :-1] = math.copysign(math.sqrt(size * steep), share) * structure.p[place]
+            aim[j, -1] = math.copysign(math.sqrt(size / steep), share) * int(structure.signs[place])
+    return float(np.linalg.norm(given - aim) / np.linalg.norm(given))
 
 
 def apartness(problem: Problem, network: Network, proof: StationaryNear, point: Point | None = None) -> str:

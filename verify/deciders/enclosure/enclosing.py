@@ -26,7 +26,7 @@ from verify.checker import Accepted, Refused
 from verify.checker.enclosed_points import Point
 from verify.checker.enclosure import StationaryNear
 from verify.checker.goals import rules
-from verify.deciders.enclosure.distance import apartness, distance_of
+from verify.deciders.enclosure.distance import apartness, distance_of, nearly_apart
 from verify.deciders.enclosure.matching import assign, shares
 from verify.deciders.enclosure.newton import SingularSystemError, find_root
 from verify.deciders.enclosure.pricing import with_pricing
@@ -43,7 +43,7 @@ from verify.problem.network import Network
 from verify.problem.phrases import stationary_point
 from verify.problem.problem import Problem, outputs
 
-__all__ = ["Nearby", "nearby_point"]
+__all__ = ["Nearby", "Sought", "nearby_point"]
 
 TOLERANCES = (1e-6, 1e-5, 1e-4, 1e-7, 1e-3)
 """What counts as zero when a float point is read, relative to the largest of its kind; tried in this order."""
@@ -70,12 +70,49 @@ MOST_PAIRS = 20_000
 LITTLE = 1e-3
 """How small an output bias counts, beside the largest multiplier."""
 
+FEW = 30
+"""Points of a support that is priced whatever is known of the best objective."""
+
+SLACK = 1e-6
+"""By this part an objective may be above another that it may equal."""
+
 SECONDS = 1e-6
 """About what one term of the equations takes, in exact arithmetic."""
 
 
-def nearby_point(problem: Problem, network: Network, deadline: float | None = None) -> Nearby:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What an exact point near a network is sought for: no more is done about it than that.
+
+    farthest: the distance beyond which it is of no use, relative to the norm.
+    is_open: whether it is open which network of any width is the best, or of this width.
+    least, most: between which ends the best objective of any width lies.   value: the objective of the float point that
+    was found.   None where that is not known.
+    """
+
+    farthest: float = math.inf
+    is_open: bool = True
+    least: Fraction | None = None
+    most: Fraction | None = None
+    value: float | None = None
+
+    @property
+    def may_be_best(self) -> bool:
+        """Whether the point may be an optimum of any width, by what is known of it in floats."""
+        return self.value is None or self.most is None or self.value <= to_float(self.most) * (1 + SLACK)
+
+    @property
+    def is_best(self) -> bool:
+        """Whether it is as good as any, by floats."""
+        return self.value is not None and self.least is not None and self.value <= to_float(self.least) * (1 + SLACK)
+
+
+def nearby_point(
+    problem: Problem, network: Network, deadline: float | None = None, sought: Sought | None = None
+) -> Nearby:
     """The exact KKT point to which the network's own pattern leads, enclosed and accepted by the checker.
+
+    sought: None for all that can be said of it.
 
     Raises TimeIsUpError when the step that this thread is in has to end, or would during what comes next, and when the
     deadline ended the search for the point in floats.
@@ -99,20 +136,23 @@ def nearby_point(problem: Problem, network: Network, deadline: float | None = No
         may_miss = problem.asks_fit and not has_margin(problem.goal)
         why = ": no network with its pattern may meet the targets" if may_miss else ""
         return Nearby(None, f"the convex program of the network's pattern could not be solved{why}")
+    sought = replace(sought or Sought(), value=point.value)
     exact = recognised(problem, network, point) if problem.asks_fit else None
     if point.outside:  # the slopes there are no Clarke slopes, so no certificate would be accepted
         change = "changes sides" if point.outside == 1 else "change sides"
         far = f"after {count(point.rounds, 'convex program')} {count(point.outside, 'preactivation')} still {change}"
         return Nearby(None, f"from its pattern, {far}", recognised=exact)
     reasons: list[str] = []
+    tried: set[bytes] = set()
     loss = None if problem.asks_fit else as_decay_instance(problem).loss
     for tolerance in TOLERANCES:
         poll()
         structure = identify(instance, point, neurons, tolerance, loss)
-        if structure is None:
+        if structure is None or structure.reading in tried:
             continue
+        tried.add(structure.reading)
         try:
-            found = _certificate(problem, network, scale, structure, firsts, neurons, deadline)
+            found = _certificate(problem, network, scale, structure, firsts, neurons, sought, deadline)
         except SingularSystemError as error:
             reasons.append(_singular(problem, instance, structure, error.nullity))
             continue
@@ -159,6 +199,7 @@ def _certificate(
     structure: Structure,
     firsts: NDArray[np.intp],
     neurons: FloatNeurons,
+    sought: Sought,
     deadline: float | None,
 ) -> tuple[StationaryNear, Point] | str:
     """An accepted certificate and the point whose equations it solves, or why there is none.
@@ -172,6 +213,9 @@ def _certificate(
     parts = shares(owners, neurons, len(structure.p), flips)
     if not all(parts):
         return f"the point has {count(len(structure.p), 'direction')}, and the network no neuron for one of them"
+    apart = nearly_apart(problem, network, scale, structure, parts)
+    if apart > sought.farthest:
+        return f"the one that its pattern leads to is about {apart:.2g} of its norm away"
     start, sizes = _start(problem, structure)
     draft = StationaryNear(
         moved=Fraction(0),
@@ -201,14 +245,28 @@ def _certificate(
     proof, result = _checked(problem, network, draft, has_time=seconds_left() > 2 * took)
     if isinstance(result, Refused):
         return _refusal(result)
-    if is_free(problem.bias):
+    is_asked = sought.is_open or proof.optimality == "stationary point" or len(draft.support) <= FEW
+    if is_free(problem.bias) or not (is_asked and sought.may_be_best):
         return proof, point
-    priced = with_pricing(problem, draft, [cell for _, _, cell in point.parts], deadline)
-    if priced is not None and seconds_left() > took:
-        stronger = _sealed(problem, network, priced)
-        if not isinstance(checked(problem, network, stronger), Refused):
-            return stronger, point
-    return proof, point
+    return _priced(problem, network, draft, point, sought, took, deadline) or proof, point
+
+
+def _priced(
+    problem: Problem,
+    network: Network,
+    draft: StationaryNear,
+    point: Point,
+    sought: Sought,
+    took: float,
+    deadline: float | None,
+) -> StationaryNear | None:
+    """The draft as an optimum of any width, accepted by the checker; took: the seconds that a check takes."""
+    cells = [cell for _, _, cell in point.parts]
+    priced = with_pricing(problem, draft, cells, deadline, is_likely=sought.is_best)
+    if priced is None or seconds_left() <= took:
+        return None
+    stronger = _sealed(problem, network, priced)
+    return None if isinstance(checked(problem, network, stronger), Refused) else stronger
 
 
 def _checked(

@@ -19,19 +19,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.checker.stationary import Stationary
+from verify.deciders.enclosure.enclosing import Sought
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
+from verify.deciders.global_optimality.record import Bracket
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.proposal import FLOAT_FAILURES, Proposal
 from verify.deciders.stationarity import exactly_refuted, loss_refuted_exactly, stationarity
 from verify.deciders.stationarity.losses import OUT_OF_RANGE
 from verify.deciders.subjects import lost_kinks
 from verify.numbers.decimals import small
+from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.phrases import not_exactly, stationary_point
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from verify.deciders.enclosure import Nearby
+
+FARTHEST = 0.2
+"""Points that are farther away than this part of the norm are told of nowhere, and not enclosed."""
 
 __all__ = ["lacks_exact_point", "local_without_exact_point", "strengthened", "without_nearby"]
 
@@ -56,17 +62,26 @@ def strengthened(
     findings: Mapping[Question, Finding],
     tolerance: Fraction,
     deadline: float | None = None,
+    bracket: Bracket | None = None,
 ) -> dict[Question, Finding]:
     """The findings, with what is known of the exact KKT point near `network`.
 
     tolerance: the distance, relative to ||theta||, up to which a point is called near; 0: none is looked for.
+    bracket: of the best objective of any width, where that is known.
     Stationarity that holds up to epsilon and delta keeps its certificate beside the new one.
     """
     found = dict(findings)
     stationary = found[Question.STATIONARY]
     if not lacks_exact_point(findings, tolerance):
         return found
-    nearby = _nearby(problem, network, deadline)
+    least, most = (None, None) if bracket is None else bracket.ends
+    is_open = any(
+        found[question].verdict is Verdict.UNDECIDED
+        for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
+    )
+    farthest = max(FARTHEST, to_float(tolerance))
+    sought = Sought(is_open=is_open, farthest=farthest, least=least, most=most)
+    nearby = _nearby(problem, network, deadline, sought)
     if nearby is not None and nearby.recognised is not None:
         exact = _at(problem, network, found, nearby.recognised, tolerance, deadline)
         if exact is not None:
@@ -171,12 +186,12 @@ def _at(
     return {**findings, **found}
 
 
-def _nearby(problem: Problem, network: Network, deadline: float | None) -> Nearby | None:
+def _nearby(problem: Problem, network: Network, deadline: float | None, sought: Sought) -> Nearby | None:
     from verify.deciders.enclosure import nearby_point
 
     try:
         with np.errstate(all="ignore"):
-            return nearby_point(problem, network, deadline)
+            return nearby_point(problem, network, deadline, sought)
     except FLOAT_FAILURES:
         return None
 

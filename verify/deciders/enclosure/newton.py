@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = ["Root", "SingularSystemError", "find_root"]
 
 STEPS = 30
 REFINEMENTS = 12
+DIGITS = Context(prec=60)
 RADIUS_BITS = 96
 """The radii are this many bits below the sizes of the unknowns, the grid of the centre a third more."""
 
@@ -136,10 +138,16 @@ def _inverse(jacobian: Floats, sizes: Floats) -> Floats:
     if not np.isfinite(scaled).all() or not rows.all():
         raise SingularSystemError(int((~(rows > 0)).sum()))
     scaled = scaled / rows[:, None]
-    spread = np.linalg.svd(scaled, compute_uv=False)
-    if spread[-1] * CONDITION < spread[0]:
-        raise SingularSystemError(int((spread * 1e9 < spread[0]).sum()))
-    return sizes[:, None] * np.linalg.inv(scaled) / rows
+    try:
+        inverse = np.linalg.inv(scaled)
+        condition = float(np.linalg.norm(scaled) * np.linalg.norm(inverse))  # no less than that of singular values
+    except np.linalg.LinAlgError:
+        inverse, condition = scaled, np.inf
+    if not condition < CONDITION:
+        spread = np.linalg.svd(scaled, compute_uv=False)
+        if spread[-1] * CONDITION < spread[0]:
+            raise SingularSystemError(int((spread * 1e9 < spread[0]).sum()))
+    return sizes[:, None] * inverse / rows
 
 
 def _refined(
@@ -158,7 +166,7 @@ def _refined(
             sum((box.around(a)[0] * box.around(b)[0] for a, b in equation), Fraction(0)) for equation in equations
         ]
         for place, one in logits.items():
-            values[place] += (one.around(box) or (Fraction(0),))[0]
+            values[place] += _value(one, centre[one.unknown - 1])
         largest = max(map(abs, values), default=Fraction(0))
         if largest == 0:
             return tuple(centre)
@@ -168,6 +176,15 @@ def _refined(
         if all(abs(s) < 2 * unit for s, unit in zip(steps, units, strict=True)):
             return tuple(centre)
     return None
+
+
+def _value(one: Logit, z: Fraction) -> Fraction:
+    """Of a logit, to so many digits that the centre is as exact as its grid; 0 where it has none."""
+    if not 0 < z < one.most:
+        return Fraction(0)
+    ratio = (one.most - z) / z
+    quotient = DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
+    return one.factor * Fraction(DIGITS.ln(quotient))
 
 
 def _integers(inverse: Floats, changes: Floats, sizes: Floats) -> tuple[int, tuple[tuple[int, ...], ...]]:

@@ -47,15 +47,23 @@ DENOMINATOR = 1 << 44
 
 
 def with_pricing(
-    problem: Problem, proof: StationaryNear, cells: Sequence[Cell], deadline: float | None = None
+    problem: Problem,
+    proof: StationaryNear,
+    cells: Sequence[Cell],
+    deadline: float | None = None,
+    *,
+    is_likely: bool = False,
 ) -> StationaryNear | None:
-    """The certificate with trees, as a global optimum; None where h exceeds 1 or the trees become too large."""
+    """The certificate with trees, as a global optimum; None where h exceeds 1 or the trees become too large.
+
+    is_likely: whether its objective is that of the best; else a search in floats comes first, where a loss is asked.
+    """
     support, numbers, fixed = list(proof.support), iter(zip(proof.centre, proof.radii, strict=True)), dict(proof.fixed)
     pairs = [(fixed[i], Fraction(0)) if i in fixed else next(numbers) for i in support]
     multipliers, price = [value for value, _ in pairs], rules(problem.goal).least_scale(Fraction(1))
     slope, every = Fraction(problem.architecture.slope), factors(problem)
     trees: list[Nodes] = []
-    if not problem.asks_fit and _is_exceeded(problem, support, multipliers, to_float(price), deadline):
+    if not (problem.asks_fit or is_likely) and _is_exceeded(problem, support, multipliers, to_float(price), deadline):
         return None
     for mask in problem.architecture.mask_classes:
         rows = float_rows(problem, clamp=False)[np.ix_(support, mask)]

@@ -55,6 +55,12 @@ class Structure:
     bias: float = 0.0
 
     @property
+    def reading(self) -> bytes:
+        """What was read of the numbers; with the same reading the equations are the same."""
+        parts = (self.support, self.signs, self.masks, self.sides, self.mirrors, self.fixed, self.ends, self.copies)
+        return b"/".join(part.tobytes() for part in parts)
+
+    @property
     def kinks(self) -> int:
         """The number of kinks, those of mirrors not counted again."""
         return int((self.sides[self.mirrors < 0] == 0).sum())
