@@ -219,7 +219,9 @@ def claim(question, proof):
     these = " and ".join([*["masks"] * bool(masked), *["output weights"] * bool(fixed)])
     words["neurons"] = f"{len(question.masks)} with these {these}" if these else len(question.masks)
     claims = CLAIMS if question.loss is None else losses.CLAIMS
-    what = claims[proof["kind"]].format(**words)
+    said = claims[proof["kind"]]
+    words["who"] = who.rstrip(",") if "{who}," in said else who
+    what = said.format(**words)
     asked, measured = f"{question.json['goal']} problem", ", half squared norm"
     output = f", output bias {question.json['output_bias']}" if "output_bias" in question.json else ""
     if question.loss is not None:

@@ -168,8 +168,10 @@ def _best(audit, _, found):
 def _witness(audit, _, found):
     known = [network for network in (audit.better, audit.better_own_width) if network is not None]
     values = [power_objective(audit.problem, network) for network in known]
-    told = Fraction(found[2])
-    return any(abs(told ** power_of(audit.problem) / value - 1) < Fraction(1, 10**5) for value in values)
+    told, m = Fraction(found[3].partition(" ")[0]), power_of(audit.problem)
+    if found[2] is None:
+        return told**m in values
+    return any(value and abs(told**m / value - 1) < Fraction(1, 10**5) for value in values)
 
 
 def _excess(audit, _, found):
@@ -192,7 +194,7 @@ NUMBERS = [
         ),
         _best,
     ),
-    (r"better network(?:, no wider)?: (.*), objective about (\S+)", _witness),
+    (r"better network(?:, no wider)?: (.*), objective (about )?(\S+(?: \(about \S+\))?)", _witness),
 ]
 
 
@@ -212,7 +214,12 @@ def _told(audit, _, found):
     return all(low * Fraction(98, 100) - 1 <= z <= 1 + high * Fraction(102, 100) for z in said)
 
 
+def _not_zero(audit, _, found):
+    return _family(audit, found[1], found[2]) and audit.bracket == (0, 0) and powered(audit.problem, _judged(audit))[0]
+
+
 STANDING = [
+    (rf"this network is not the best possible, over networks of {FAMILY}, which has the objective 0", _not_zero),
     (rf"this network is (.*?)(?: above)?(?: the best possible)?, over networks of {FAMILY}", _told),
     (r"how far this network is above the best possible is not known", lambda audit, *_: audit.excess is None),
 ]

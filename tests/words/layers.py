@@ -121,8 +121,10 @@ def check_layers(audit, rows) -> int:
     told = iter(rows)
     for one in audit.layers:
         for name, finding, kinds in (("local", one.local, LOCAL_ROWS), ("global", one.optimal, OPTIMAL_ROWS)):
-            label, verdict, text = next(told)
+            label, verdict, level, text = next(told)
             assert (label, verdict) == (f"layer {one.layer}: {name} optimum", finding.verdict)
+            is_moved = finding.certificate is not None and audit.fits.subject not in (None, audit.network)
+            assert level == ("near" if is_moved else "")
             plain = text.replace("\u00a0", " ")
             found = [(check, match) for pattern, check in kinds if (match := re.fullmatch(pattern, plain))]
             assert found, f"a sentence of no known kind: {plain}"

@@ -140,7 +140,8 @@ def _is_hard(audit, _, found):
     problem, within = audit.problem, Fraction(found[2] or 0)
     hard = Problem(problem.data, problem.architecture, goal=goal, bias=problem.bias, fit_tolerance=within)
     lower, upper = certified_bracket(hard, 1e-6).ends
-    least, most = Fraction(found[3]), Fraction(found[4])
+    least = Fraction(found[3].partition(" ")[0])
+    most = Fraction(found[4] or least)
     return lower <= most and least <= upper
 
 
@@ -192,7 +193,10 @@ LOSS_ROWS = [
     (r"an exact stationary point, with (\d+) multipliers?", _is_exact),
     (r"no weight changes the outputs at first order", _is_zero),
     (
-        r"no local optimum is proved of a loss whose values are irrational, and rounded",
+        (
+            r"no network that is written down is proved a local optimum of a loss whose values are irrational, and "
+            r"rounded"
+        ),
         lambda audit, *_: audit.problem.goal.loss.kind == "logistic",
     ),
     (r"the network is zero, or its numbers are out of the range of floats", lambda *_: None),
@@ -212,8 +216,8 @@ LOSS_NUMBERS = [
     (r"without neurons: at most (.*), which the output bias (.*) alone has", _of_a_constant),
     (
         (
-            r"without loss: (max-margin|min-norm)(?: within (.*?))?: (.*?) … (.*?), as the best network known has no "
-            r"loss at any point"
+            r"without loss: (max-margin|min-norm)(?: within (.*?))?: (.*?)(?: … (.*?))?, as the best network known has "
+            r"no loss at any point"
         ),
         _is_hard,
     ),

@@ -227,6 +227,7 @@ def claim_text(problem: Problem, proof: Certificate) -> str:
     who = f"the subject, within {numbers['moved']} of the network relative to its norm," if moved else "the network"
     shape, points = problem.architecture, len(problem.targets)
     claim = proof.CLAIM if problem.asks_fit else proof.LOSS_CLAIM
+    who = who.removesuffix(",") if "{who}," in claim else who
     trained = f"{problem.trained} trained"
     if problem.output_weights is not None:
         trained += f" at the output weights {', '.join(map(value_text, problem.output_weights))}"

@@ -189,6 +189,10 @@ def _of_layer(network: Network, layer: int, proofs: Mapping[str, LayerProof], to
 def _answer(layer: int, what: str, proofs: Mapping[str, LayerProof], tolerance: Fraction) -> dict[str, object]:
     proof = proofs.get(what)
     if proof is None:
-        return {"verdict": Verdict.UNDECIDED.value, "claim": "", "certificate": None}
-    verdict = layer_verdict(proof, tolerance)
-    return {"verdict": verdict.value, "claim": proof.claim, "certificate": layer_file(layer, what)}
+        return {"verdict": Verdict.UNDECIDED.value, "claim": "", "distance": None, "certificate": None}
+    return {
+        "verdict": layer_verdict(proof, tolerance).value,
+        "claim": proof.claim,
+        "distance": number_text(proof.distance),
+        "certificate": layer_file(layer, what),
+    }

@@ -85,7 +85,10 @@ def _layers(entries: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, st
         for question in ("local", "optimal"):
             answer = entry[question]
             within = "" if answer.get("within", "0") == "0" else f"within {_short(answer['within'])}"
-            told = ", ".join(filter(None, (within, answer["certificate"])))
+            about = ""
+            if answer["distance"] not in (None, "0"):
+                about = f"another network, at most {_short(answer['distance'])} of the norm away"
+            told = ", ".join(filter(None, (within, about, answer["certificate"])))
             yield f"{name} {question}", answer["verdict"], told
         if entry["bracket"] is not None:
             yield f"{name} bracket", _between(entry["bracket"]), "of its squared norm, the other layers as they are"

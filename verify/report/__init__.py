@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import final
@@ -57,9 +57,7 @@ class Report:
         for note in self.words.notes:
             yield _listed(shown("·", "dim"), shown(note, "dim"))
         table = _verdicts(is_ascii=options.ascii_only)
-        for question, verdict, level, text in self.words.rows:
-            word = Text(verdict.value, _STYLES[verdict])
-            table.add_row(question, word.append(f" ({level})", "dim") if level else word, shown(text))
+        _add_rows(table, self.words.rows, shown)
         yield table
         for line in self.words.legend:
             yield shown(line, "dim")
@@ -75,16 +73,17 @@ class Report:
             yield ""
             yield shown(LAYERS, "dim")
             table = _verdicts(is_ascii=options.ascii_only)
-            for question, verdict, text in self.words.layers:
-                table.add_row(question, Text(verdict.value, _STYLES[verdict]), shown(text))
+            _add_rows(table, self.words.layers, shown)
             yield table
         if self.words.faults:
-            yield ""
+            if not self.words.layers:  # a table ends with a line of its own
+                yield ""
             yield shown(FAULTS, "dim")
         for fault in self.words.faults:
             yield _listed(shown("·", "dim"), shown(fault))
         if self.words.steps:
-            yield ""
+            if self.words.faults or not self.words.layers:
+                yield ""
             yield shown(STEPS, "dim")
         for step in self.words.steps:
             yield _listed(shown("·", "dim"), shown(step))
@@ -98,6 +97,13 @@ def _verdicts(*, is_ascii: bool) -> Table:
     table.add_column("verdict", no_wrap=True)
     table.add_column("what is proved")
     return table
+
+
+def _add_rows(table: Table, rows: Iterable[tuple[str, Verdict, str, str]], shown: Callable[[str], _Paragraph]) -> None:
+    """Rows (question, verdict, level, what is proved)."""
+    for question, verdict, level, text in rows:
+        word = Text(verdict.value, _STYLES[verdict])
+        table.add_row(question, word.append(f" ({level})", "dim") if level else word, shown(text))
 
 
 @final
@@ -175,23 +181,22 @@ def as_html(audit: Audited, *, folder: str | None = None) -> str:
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in words.notes)
     faults = "".join(f"<li>{html.escape(fault)}</li>" for fault in words.faults)
     steps = "".join(f"<li>{html.escape(step)}</li>" for step in words.steps)
-    rows = [
-        row(
-            html.escape(question),
-            f'<b style="color:{_COLOURS[verdict]}">{verdict.value}</b>' + (f" ({level})" if level else ""),
-            html.escape(text),
+    rows, layers = (
+        "".join(
+            row(
+                html.escape(question),
+                f'<b style="color:{_COLOURS[verdict]}">{verdict.value}</b>' + (f" ({level})" if level else ""),
+                html.escape(text),
+            )
+            for question, verdict, level, text in answers
         )
-        for question, verdict, level, text in words.rows
-    ]
-    layers = "".join(
-        row(html.escape(question), f'<b style="color:{_COLOURS[verdict]}">{verdict.value}</b>', html.escape(text))
-        for question, verdict, text in words.layers
+        for answers in (words.rows, words.layers)
     )
     return "".join(
         (
             f"<div><p><b>{first}</b><br>{'<br>'.join(others)}</p>",
             f"<ul>{notes}</ul>" if notes else "",
-            f"<table>{row('question', 'verdict', 'what is proved', tag='th')}{''.join(rows)}</table>",
+            f"<table>{row('question', 'verdict', 'what is proved', tag='th')}{rows}</table>",
             f"<table>{''.join(row(html.escape(label), html.escape(text)) for label, text in words.numbers)}</table>",
             f"<p>{LAYERS}</p><table>{layers}</table>" if layers else "",
             f"<p>{FAULTS}</p><ul>{faults}</ul>" if faults else "",

@@ -119,9 +119,10 @@ def witness_words(audit: Audited, witness: Network) -> str:
     """A network that is known, with its objective."""
     power = power_objective(audit.problem, witness)
     told = shape_of(audit.problem, witness.architecture)
-    return (
-        told if power is None else f"{told}, objective about {nearest(root_ends(power, power_of(audit.problem))[0], 8)}"
-    )
+    if power is None:
+        return told
+    low, high = root_ends(power, power_of(audit.problem))
+    return f"{told}, objective {value(low) if low == high else f'about {nearest(low, 8)}'}"
 
 
 def lower_end(bounds: tuple[Certificate, ...]) -> Iterator[str]:

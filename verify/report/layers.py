@@ -20,12 +20,17 @@ __all__ = ["LAYERS", "layer_rows"]
 LAYERS = "each layer by itself, the others as they are (layers are counted from 0)"
 
 
-def layer_rows(audit: Audited) -> Iterator[tuple[str, Verdict, str]]:
-    """(layer and question, verdict, what is proved); none where layers were not asked about."""
+def layer_rows(audit: Audited) -> Iterator[tuple[str, Verdict, str, str]]:
+    """(layer and question, verdict, level, what is proved); none where layers were not asked about."""
     for one in audit.layers or ():
         name = f"layer {one.layer}"
-        yield f"{name}: local optimum", one.local.verdict, _local(audit.problem, one.local)
-        yield f"{name}: global optimum", one.optimal.verdict, _optimal(audit.problem, one)
+        yield f"{name}: local optimum", one.local.verdict, _level(one.local), _local(audit.problem, one.local)
+        yield f"{name}: global optimum", one.optimal.verdict, _level(one.optimal), _optimal(audit.problem, one)
+
+
+def _level(finding: LayerFinding) -> str:
+    """Whether it is said of a network near the given one, as of one that was repaired."""
+    return "near" if finding.certificate is not None and finding.certificate.distance else ""
 
 
 def _others(problem: Problem) -> str:

@@ -130,8 +130,9 @@ def hard_rows(audit: Audited, asked: Objective) -> Iterator[tuple[str, str]]:
         return
     within = f" within {value(loss.tube)}" if loss.tube else ""
     goal = Goal.MAX_MARGIN.value if loss.labels else f"{Goal.MIN_NORM.value}{within}"
-    least, most = enclosure(lower / asked.price_above, proof.bracket[1] / asked.price)
-    yield "without loss", f"{goal}: {least} … {most}, as the best network known has no loss at any point"
+    ends = lower / asked.price_above, proof.bracket[1] / asked.price
+    told = value(ends[0]) if ends[0] == ends[1] else " … ".join(enclosure(*ends))
+    yield "without loss", f"{goal}: {told}, as the best network known has no loss at any point"
 
 
 def _averaged(loss: PointLoss, points: int) -> str:

@@ -30,7 +30,7 @@ from verify.report.verdicts import legend, level, statement
 class Wording:
     """A report as text: title lines, notes, one row (question, verdict, level, what is proved) per question,
     a legend of the levels that occur, (label, text) rows of numbers, what is wrong, a sentence a line, and what to do
-    next, a sentence with a command a line; (layer and question, verdict, what is proved) rows about single layers.
+    next, a sentence with a command a line; such rows about single layers.
     """
 
     title: tuple[str, ...]
@@ -40,7 +40,7 @@ class Wording:
     numbers: tuple[tuple[str, str], ...]
     faults: tuple[str, ...]
     steps: tuple[str, ...] = ()
-    layers: tuple[tuple[str, Verdict, str], ...] = ()
+    layers: tuple[tuple[str, Verdict, str, str], ...] = ()
 
 
 def wording(audit: Audited, *, folder: str | None = None, given: Mapping[str, str] | None = None) -> Wording:

@@ -123,6 +123,18 @@ def test_a_network_of_another_depth_that_does_not_fit():
     check_words(result)
 
 
+def test_where_zeros_fit_they_are_the_best():
+    """Targets of 0, or within the tolerance of it, by ReLUs of depth 3: no descent ends at 0 exactly."""
+    network = Network(shape([2, 1, 1, 1], [0, "1/10"]), [[-1, 3], [2], [0]])
+    result = audit(network, Dataset([[-1, 0]], [0]), goal="min-norm")
+    assert result.bracket == (0, 0)
+    assert "better network no wider" not in str(result)
+    text = " ".join(str(result).split())
+    assert "best possible 0, over networks" in text
+    assert "better network this shape, objective 0" in text
+    check_words(result)
+
+
 def test_free_biases_are_left_as_they_were():
     layers = [
         Layer(inputs=1, outputs=1, slope=0, bias=True),

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from tests.depth_cases import case, chain, doubled_neuron, narrow_margins, shape, unbalanced_layers
+from tests.words import check_words
 from verify import Dataset, Goal, Network, audit
 from verify.checker.answers import Question
 from verify.checker.derived import Material, certified
@@ -16,6 +17,7 @@ from verify.checker.layer_facts import layer_file, layer_verdict
 from verify.checker.questions import Verdict
 from verify.checker.single_layers import LayerBetter, LayerOptimal
 from verify.deciders.proposal import sealed
+from verify.report.wording import wording
 
 F = Fraction
 TOLERANCE = F(1, 10**6)
@@ -84,6 +86,7 @@ FORGED = {
     "another better network": lambda entry: entry["better"].update(sha256="sha256:0"),
     "another layer": lambda entry: entry.update(layer=1),
     "a key too many": lambda entry: entry.update(proved="exactly"),
+    "another distance": lambda entry: entry["local"].update(distance="1/2"),
     "a tolerance of its own": lambda entry: entry["optimal"].update(within="0"),
 }
 
@@ -218,7 +221,7 @@ def test_layers_that_are_left_open_may_be_told_of(tmp_path):
     found = doubled_neuron()
     result = audit(found.network, found.problem.data)
     result.save(tmp_path)
-    open_ = {"verdict": "undecided", "claim": "", "certificate": None}
+    open_ = {"verdict": "undecided", "claim": "", "distance": None, "certificate": None}
     rows = [
         {
             "layer": layer, "squared_norm": "2", "local": open_, "optimal": open_ | {"within": "1/1000000"},
@@ -250,6 +253,25 @@ def test_verdicts_within_tolerances():
     ]
     assert [layer_verdict(optimal, within) for within in (F(0), F(1, 2))] == [Verdict.UNDECIDED, Verdict.PROVED]
     assert layer_file(3, "local") == "layer-3-local.json"
+
+
+def test_layers_of_a_repaired_network_are_said_to_be_near(tmp_path):
+    """A network that misses its targets by rounding: every row is about the one that meets them exactly."""
+    network = Network.two_layer([[1.25, 0.3], [0.1, -0.7]], [0.9, 1.1], slope=0)
+    rows = [1, 1], [F(1, 2), -1]
+    data = Dataset(rows, [float(network(x)) + 1e-15 for x in rows])
+    result = audit(network, data, goal="min-norm", layers=True)
+    assert result.fits.level == "near"
+    assert {level for _, _, level, _ in wording(result).layers} == {"near"}
+    assert str(result).count("proved (near)") + str(result).count("refuted (near)") >= 8
+    check_words(result)
+    result.save(tmp_path)
+    assert refused(tmp_path) == []
+    table = {name: about for name, _, about in decide_folder(tmp_path).table}
+    assert "another network, at most" in table["layer 0 local"]
+    assert "another network, at most" in table["layer 1 optimal"]
+    claims = [entry["local"]["claim"] for entry in said(tmp_path)["layers"]]
+    assert all("relative to its norm, of depth 2" in claim for claim in claims)
 
 
 def test_a_layer_of_zeros():

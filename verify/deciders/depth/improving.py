@@ -77,7 +77,15 @@ def refitted(problem: Problem, network: Network) -> Network | None:
 
 
 def candidates(problem: Problem, network: Network, deadline: float | None = None) -> Iterator[Network]:
-    """Networks of the family that fit, with balanced layers: the given one, made ones, and trained ones."""
+    """Networks of the family that fit, with balanced layers: the given one, made ones, and trained ones.
+
+    Only the one of zeros where it fits: none has a smaller norm.
+    """
+    shape = problem.architecture
+    zeros = Network(shape, [[Fraction(0)] * layer.parameter_count for layer in shape.layers])
+    if power_of_objective(problem, zeros) is not None:
+        yield zeros
+        return
     given = refitted(problem, network)
     if given is not None:
         yield balanced(problem, given)

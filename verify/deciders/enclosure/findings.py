@@ -30,7 +30,7 @@ from verify.deciders.subjects import lost_kinks
 from verify.numbers.decimals import small
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
-from verify.problem.phrases import not_exactly, stationary_point
+from verify.problem.phrases import nearly_only, not_exactly, stationary_point
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def strengthened(
         proved, certificates=(*proved.certificates, *kept), numbers={**stationary.numbers, **proved.numbers}
     )
     local = found[Question.LOCAL_OPTIMUM]
-    if local.certificates and local.certificates[:1] == stationary.certificates[:1]:  # refuted only as not stationary
+    is_followed = local.certificates and local.certificates[:1] == stationary.certificates[:1]
+    if is_followed or local.reason == nearly_only(problem):  # refuted only as not stationary, or open as nearly so
         found[Question.LOCAL_OPTIMUM] = undecided(
             Question.LOCAL_OPTIMUM, f"whether the exact {stationary_point(problem)} near it is a local optimum is open"
         )

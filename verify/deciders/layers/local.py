@@ -16,7 +16,7 @@ from solvers.arrays import Floats
 from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.checker.exact import dot
 from verify.checker.single_layers import LayerLocal, LayerNodes, LayerNotLocal
-from verify.deciders.layers.terms import Path, SingleLayer, Term, leaf_of
+from verify.deciders.layers.terms import Path, SingleLayer, Term, leaf_of, of_size_one, size_of
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import solve_by_few, solve_exactly
 from verify.deciders.time_limits import poll
@@ -90,11 +90,13 @@ class _LocalTree:
         if not any(self.layer.own):
             return []
         used = [terms[k] for k in np.flatnonzero(weights > USED * weights.max(initial=0.0)).tolist()]
-        matrix = [[term.gradient[q] for term in used] for q in range(len(self.layer.own))]
-        solved = solve_by_few(matrix, self.layer.own) if used else None
+        columns, sizes = of_size_one(used)
+        own, unit = self.layer.own, size_of(self.layer.own)
+        solved = solve_by_few(list(zip(*columns, strict=True)), [z / unit for z in own]) if used else None
         if solved is None or min(solved) < 0:
             return None
-        return [(term, value) for term, value in zip(used, solved, strict=True) if value]
+        found = zip(used, solved, sizes, strict=True)
+        return [(term, value * unit / size) for term, value, size in found if value]
 
     def _direction(self, terms: Sequence[Term], weights: Floats) -> LayerNotLocal | None:
         """What is left of the layer beside the nearest sum, turned round: no constraint is broken along it."""
@@ -119,10 +121,11 @@ class _LocalTree:
 
 
 def _nearest(terms: Sequence[Term], own: Sequence[Fraction]) -> Floats | None:
-    """The factors >= 0 of the sum of terms that is nearest to the layer, in floats; None where floats fail."""
+    """The factors >= 0 of the sum of terms, of the size of the layer, that is nearest to it; None where floats fail."""
     if not terms:
         return np.zeros(0)
+    unit = size_of(own)
     try:
-        return nonnegative_least_squares(to_matrix(term.gradient for term in terms).T, to_matrix([own])[0])
+        return nonnegative_least_squares(to_matrix(of_size_one(terms)[0]).T, to_matrix([[z / unit for z in own]])[0])
     except RuntimeError:
         return None

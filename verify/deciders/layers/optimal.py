@@ -26,7 +26,7 @@ from verify.checker.single_layers import (
     LayerOptimal,
     Unit,
 )
-from verify.deciders.layers.terms import Path, SingleLayer, Term, gram, leaf_of, total
+from verify.deciders.layers.terms import Path, SingleLayer, Term, gram, leaf_of, size_of, total
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.rounding import dyadic, solve_exactly
 from verify.deciders.time_limits import poll
@@ -113,10 +113,24 @@ def least_by_itself(
 
 
 class _Least(NamedTuple):
-    """The least parameters that satisfy terms: the factors of these, and their squared norm; none where none do."""
+    """The least parameters that satisfy terms, as a sum of them; square is None where none do.
+
+    factors: as they weigh in that sum.   sizes: what each of them is times, exactly, as a factor of its term.
+    square: the squared norm over that of `unit`, the scale of these parameters.
+    """
 
     factors: Floats
+    sizes: Sequence[Fraction]
     square: float | None
+    unit: Fraction = Fraction(1)
+
+    def factor(self, k: int) -> Fraction:
+        """The factor of a term, nearly."""
+        return dyadic(float(self.factors[k])) * self.sizes[k]
+
+    def is_below(self, square: Fraction) -> bool:
+        """Whether the squared norm is less, by more than rounding."""
+        return self.square is not None and Fraction(self.square) * self.unit**2 < square * (1 - Fraction(1, 10**9))
 
 
 @final
@@ -143,8 +157,10 @@ class _GlobalTree:
         units = sum(len(row) for row in self.layer.slopes[0]) or 1
         if len(own) * len(self.points) * units <= LARGEST:
             random = np.random.default_rng(0)
-            size = max(to_float(self.square) / (len(own) or 1), 1e-300) ** 0.5
-            starts += [tuple(map(dyadic, row)) for row in (size * random.standard_normal((STARTS, len(own)))).tolist()]
+            unit = size_of(own)
+            size = to_float(self.square / unit**2 / (len(own) or 1)) ** 0.5 or 1.0
+            rows = (size * random.standard_normal((STARTS, len(own)))).tolist()
+            starts += [tuple(unit * dyadic(z) for z in row) for row in rows]
         for start in starts:
             found = self._followed(start)
             if found is not None:
@@ -196,7 +212,7 @@ class _GlobalTree:
         solved = solve_exactly(gram(kept), [term.value for term in kept]) if kept else None
         if solved is not None:
             yield total(kept, solved, len(self.layer.own))
-        yield total(terms, [dyadic(float(z)) for z in least.factors], len(self.layer.own))
+        yield total(terms, list(map(least.factor, range(len(terms)))), len(self.layer.own))
 
     def _tried(self, numbers: Sequence[Fraction]) -> LayerBetter | None:
         """The certificate with these parameters, scaled to the margin of the layer."""
@@ -242,9 +258,7 @@ class _GlobalTree:
 
     def _closed(self, path: Path, terms: Sequence[Term], least: _Least) -> LayerLeaf | None:
         """A leaf whose bound is enough, if one is found; the tolerance is left for what is rounded."""
-        if least.square is not None and least.square * (1 + to_float(self.tolerance)) < to_float(self.square) * (
-            1 - 1e-9
-        ):
+        if least.is_below(self.square / (1 + self.tolerance)):
             return None
         for pairs in self._factors(terms, least):
             p = total([term for term, _ in pairs], [z for _, z in pairs], len(self.layer.own))
@@ -259,7 +273,7 @@ class _GlobalTree:
             yield []
         used = [k for k, factor in enumerate(least.factors) if factor > USED * least.factors.max()]
         chosen = [terms[k] for k in used]
-        near = [dyadic(float(least.factors[k])) for k in used]
+        near = list(map(least.factor, used))
         if least.square is None:
             value = sum((z * term.value for term, z in zip(chosen, near, strict=True)), Fraction(0))
             for scale in (2, 1024):
@@ -288,20 +302,25 @@ def _least(terms: Sequence[Term], size: int) -> _Least | None:
     Source: C. L. Lawson, R. J. Hanson, Solving Least Squares Problems (1974), chapter 23: least distance programming.
     """
     if not terms:
-        return _Least(np.zeros(0), 0.0)
-    rows = to_matrix(term.gradient for term in terms)
-    values = to_matrix([[term.value for term in terms]])[0]
-    height = np.maximum(np.abs(rows).max(axis=1, initial=0.0), np.abs(values))
-    height[height == 0] = 1.0
-    system = np.vstack([rows.T, values]) / height
-    target = np.append(np.zeros(size), 1.0)
+        return _Least(np.zeros(0), (), 0.0)
+    unit = _reach(terms)
+    heights = [size_of([unit * size_of(term.gradient) * any(term.gradient), term.value]) for term in terms]
+    pairs = list(zip(terms, heights, strict=True))
+    rows = to_matrix([unit * z / height for z in term.gradient] for term, height in pairs)
+    system = np.vstack([rows.T, to_matrix([[term.value / height for term, height in pairs]])])
     try:
-        weights = nonnegative_least_squares(system, target)
+        weights = nonnegative_least_squares(system, np.append(np.zeros(size), 1.0))
     except RuntimeError:
         return None
-    rest = target - system @ weights
-    if rest[-1] < FLAT:
-        return _Least(weights / height, None)
-    factors = weights / height / rest[-1]
-    u = rows.T @ factors
-    return _Least(factors, float(u @ u))
+    rest = 1.0 - float(system[-1] @ weights)
+    sizes = [unit**2 / height for height in heights]
+    if rest < FLAT:
+        return _Least(weights, sizes, None)
+    u = rows.T @ (weights / rest)
+    return _Least(weights / rest, sizes, float(u @ u), unit)
+
+
+def _reach(terms: Sequence[Term]) -> Fraction:
+    """How large parameters have to be for each term by itself, about: the scale of the least ones that satisfy all."""
+    needed = [term.value / size_of(term.gradient) for term in terms if term.value > 0 and any(term.gradient)]
+    return size_of([max(needed, default=Fraction(0))])

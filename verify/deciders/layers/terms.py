@@ -23,7 +23,7 @@ from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["Path", "SingleLayer", "Term", "gram", "leaf_of", "total"]
+__all__ = ["Path", "SingleLayer", "Term", "gram", "leaf_of", "of_size_one", "size_of", "total"]
 
 Path: TypeAlias = Mapping[Unit, int]
 """The decided units with their signs."""
@@ -124,6 +124,19 @@ class SingleLayer:
                 if low != high:
                     weights[i, k - 1, j] = (b, t)
             yield from self._down(i, k - 1, [t for _, t in chosen], path, weights, blocked)
+
+
+def size_of(numbers: Iterable[Fraction]) -> Fraction:
+    """The power of two of about the largest of them, 1 where all are 0: what brings them near 1, and rounds nothing."""
+    largest = max(map(abs, numbers), default=ZERO)
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    return Fraction(2) ** exponent if largest else Fraction(1)
+
+
+def of_size_one(terms: Iterable[Term]) -> tuple[list[list[Fraction]], list[Fraction]]:
+    """The gradients over their sizes, and the sizes: how large weights and data are is no matter of floats."""
+    pairs = [(term.gradient, size_of(term.gradient)) for term in terms]
+    return [[z / size for z in gradient] for gradient, size in pairs], [size for _, size in pairs]
 
 
 def gram(terms: Sequence[Term]) -> list[list[Fraction]]:

@@ -32,7 +32,7 @@ from verify.problem.problem import Problem
 
 __all__ = ["local_optimality", "multiplier_dimension"]
 
-ROUNDED = "no local optimum is proved of a loss whose values are irrational, and rounded"
+ROUNDED = "no network that is written down is proved a local optimum of a loss whose values are irrational, and rounded"
 
 MOST_NODES = 4000
 """Nodes of the tree of choices after which the question stays open."""

@@ -8,7 +8,9 @@ import pytest
 from tests.enclosed_losses import NAMES, Floats, found
 from tests.forging import accepted
 from tests.losses import over_all_cells, posed
-from verify import Bias, Network, audit
+from tests.words import check_words
+from verify import Bias, Network, Verdict, audit
+from verify.deciders.enclosure.distance import centre_network
 
 COUNT = 280
 LEAST = 8
@@ -80,6 +82,18 @@ def test_an_audit_says_it_of_the_network_and_of_one_near_it():
     assert (result.stationary.level, result.local_optimum.level) == ("near", "near")
     assert result.local_optimum.certificates[0].optimality == "optimum of any width"
     assert result.stationary.moved < 0.01
+
+
+def test_that_its_local_optimality_is_open_is_said_of_the_point():
+    """Which lies on kinks that help one side: the network itself is nearly stationary, and that is not the question."""
+    _, _, problem, network, nearby = found(COUNT)[8]
+    assert nearby.certificate.optimality == "stationary point"
+    whole = centre_network(problem, network, nearby.certificate)[: network.width]
+    close = Network(problem.architecture, (whole[:, :-1].ravel().tolist(), whole[:, -1].tolist()))
+    result = audit(close, problem.data, goal=problem.goal, bias=problem.bias)
+    assert (result.stationary.level, result.local_optimum.verdict) == ("near", Verdict.UNDECIDED)
+    assert result.local_optimum.reason == "whether the exact stationary point near it is a local optimum is open"
+    check_words(result)
 
 
 def test_numbers_that_are_not_determined_are_named():

@@ -9,7 +9,7 @@ import pytest
 
 from tests import second_checker
 from tests.depth_cases import CASES, case, concave_kinks, diagonal, narrow_margins, pooled_tie, shape
-from verify import Bias, Goal, Problem, Verdict
+from verify import Bias, Goal, Network, Problem, Verdict
 from verify.checker import Accepted, check
 from verify.checker.single_layers import LayerBetter, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.deciders.layers import answering, local, optimal
@@ -160,6 +160,28 @@ def test_untrained_layers_are_not_asked():
         found.problem.data, found.network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE, trained=Trained.HIDDEN
     )
     assert layer_answers(hidden, found.network, TOL) == ()
+
+
+@pytest.mark.parametrize("goal", [Goal.MAX_MARGIN, Goal.MIN_NORM])
+@pytest.mark.parametrize("name", ["12 pooled tie", "21 unbalanced layers"])
+def test_the_sizes_of_the_layers_and_of_the_data_change_no_answer(name, goal):
+    """The first layer times 2^k and the last one over it, and data times 2^k: the same parameters in other units."""
+    architecture, (first, *between, last) = CASES[name]().network.architecture, CASES[name]().network.parameters
+    rows = CASES[name]().problem.data.inputs
+
+    def told(parameters, points):
+        network = Network(architecture, parameters)
+        is_margin = goal is Goal.MAX_MARGIN
+        targets = CASES[name]().problem.data.targets if is_margin else [network(x) for x in points]
+        found = case(architecture, parameters, points, targets, goal=goal)
+        answers = layer_answers(found.problem, found.network, TOL, with_bounds=True)
+        return [(one.local.verdict, one.optimal.verdict, one.bracket is None) for one in answers]
+
+    expected = told([first, *between, last], rows)
+    for unit in (F(2) ** k for k in (-400, 40)):
+        moved = [unit * z for z in first], *between, [z / unit for z in last]
+        assert told(moved, rows) == expected
+        assert told([first, *between, last], [[unit * z for z in x] for x in rows]) == expected
 
 
 def test_findings_have_no_truth_value():
