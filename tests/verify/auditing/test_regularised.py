@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from verify.checker.questions import Question
 from verify.checker.statement import objective
 from verify.cli import program
 from verify.deciders.finding import Ending
+from verify.deciders.proposal import sealed
 
 
 def bracketed(problem, tol=1e-6):
@@ -164,6 +166,34 @@ def test_soft_margins_are_hard_where_the_decay_is_weak():
     hard = Problem(soft.data, soft.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
     _, upper = certified_bracket(hard).ends
     assert value_of(soft) == pytest.approx(float(upper) / 100, rel=4e-6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "best"),
+    [([[2], [-1]], [1, -1], Fraction(3, 2)), ([[1], [2], [-1]], [1, 1, -1], 2), ([[3, 4], [-1, 0]], [1, -1], None)],
+)
+def test_soft_and_hard_have_equal_trees(rows, labels, best):
+    """The trees of max-margin, with mu lambda and mu beta for lambda and beta, prove mu times its bound: the hinge."""
+    from verify import Goal, Problem
+
+    weak = Fraction(1, 8)
+    soft = posed("hinge", rows, labels, weak)
+    hard = Problem(soft.data, soft.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    known, own = certified_bracket(hard).lower, certified_bracket(soft).lower
+    assert known.bracket[0] == best or best is None
+    made = replace(
+        own,
+        multipliers=tuple((i, weak * value) for i, value in known.multipliers),
+        beta=weak * known.beta,
+        denominator=known.denominator * weak.denominator,
+        trees=known.trees,
+        bracket=(weak * known.bracket[0], None),
+    )
+    assert isinstance(check(soft, None, sealed(soft, None, made)), Accepted)
+    strong = posed("hinge", rows, labels, 4)  # mu lambda is above 1 there
+    beyond = replace(made, multipliers=tuple((i, 4 * value) for i, value in known.multipliers), beta=4 * known.beta)
+    beyond = replace(beyond, denominator=known.denominator, bracket=(4 * known.bracket[0], None))
+    assert not isinstance(check(strong, None, sealed(strong, None, beyond)), Accepted)
 
 
 # ------------------------------------------------------------------------------------------------- audits

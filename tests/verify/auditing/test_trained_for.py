@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from verify import Bias, Goal, InputError, Network, audit, read
+from tests.losses import posed
+from verify import Bias, Dataset, Goal, InputError, Network, Problem, Verdict, audit, read
+from verify.auditing import certified_bracket
 from verify.auditing.trained_for import TrainedFor
 from verify.cli import program
 
@@ -52,6 +54,37 @@ def test_the_optimum_of_two_logits_at_one_point():
     assert float(found.bracket.lower) <= wanted * (1 + 1e-12)
     assert float(found.bracket.upper) >= wanted * (1 - 1e-12)
     assert found.bracket.upper <= found.bracket.lower * (1 + Fraction(1, 10**6))
+
+
+def test_the_hard_margin_of_two_logits_by_hand():
+    """The hinge at a decay so weak that it is 0 at the best: there (decay / sqrt 2) times max-margin of the difference.
+
+    x = (1, 1), w = (1, 1) / 2, V = (-1/2, 1/2): margin 1 at 1/2 (1/2 + 1/2) = 1/2, the optimum. With V = (0, 1) the
+    difference is the same, and 1/2 (1/2 + 1) = 3/4: what both have in common costs 1/4.
+    """
+    half, weak = Fraction(1, 2), Fraction(1, 100)
+    goal = posed("hinge", [[1, 1]], [1], weak, output=weak / 2).goal
+    found = audit(Network.two_layer([[half, half]], [1]), [[1, 1]], [1], goal=goal)
+    assert found.objective == weak / 2
+    assert (found.stationary.verdict, found.stationary.level) == (Verdict.PROVED, "exact")
+    assert found.global_any_width.verdict is Verdict.PROVED
+    told = audit(
+        {"W": [[half, half], [0, 0]], "v": [[0, 0], [1, 0]], "slope": 0}, [[1, 1]], [1], loss="logistic", decay=1
+    )
+    assert float(told.objective) == pytest.approx(float(half) + math.log1p(math.exp(-1)), rel=1e-12)
+    assert any("(their sum) adds 0.25 to the objective" in note for note in told.notes)
+
+
+def test_the_optimum_of_the_hard_margin_of_two_logits_at_one_point():
+    """r = 4: max-margin of the difference has 1/4 exactly, two logits 1 / (4 sqrt 2), by decays of 1 and 1/2."""
+    weak = Fraction(1, 100)
+    soft = certified_bracket(posed("hinge", [[4]], [1], weak, output=weak / 2))
+    lower, upper = (end / weak for end in soft.ends)
+    assert lower**2 <= Fraction(1, 32) <= upper**2
+    assert upper <= lower * (1 + Fraction(1, 10**9))
+    shape = Network.two_layer([[1]], [1]).architecture
+    hard = Problem(Dataset([[4]], [1]), shape, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    assert certified_bracket(hard).ends == (Fraction(1, 4), Fraction(1, 4))
 
 
 def test_two_logits_with_free_biases():

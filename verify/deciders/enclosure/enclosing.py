@@ -84,12 +84,13 @@ SECONDS = 1e-6
 class Sought:
     """What an exact point near a network is sought for: no more is done about it than that.
 
-    farthest: the distance beyond which it is of no use, relative to the norm.
+    nearest: up to which distance, relative to the norm, it answers questions.   farthest: beyond which it is of no use.
     is_open: whether it is open which network of any width is the best, or of this width.
     least, most: between which ends the best objective of any width lies.   value: the objective of the float point that
     was found.   None where that is not known.
     """
 
+    nearest: float = math.inf
     farthest: float = math.inf
     is_open: bool = True
     least: Fraction | None = None
@@ -242,10 +243,12 @@ def _certificate(
     draft = replace(draft, moved=distance_of(problem, network, draft, point))
     took = now() - began
     poll(took)
-    proof, result = _checked(problem, network, draft, has_time=seconds_left() > 2 * took)
+    is_whole = sum(map(len, parts)) == network.width  # else it is no local optimum for that reason alone
+    proof, result = _checked(problem, network, draft, may_be_local=is_whole and seconds_left() > 2 * took)
     if isinstance(result, Refused):
         return _refusal(result)
-    is_asked = sought.is_open or proof.optimality == "stationary point" or len(draft.support) <= FEW
+    is_asked = apart <= sought.nearest and (sought.is_open or proof.optimality == "stationary point")
+    is_asked = is_asked or len(draft.support) <= FEW
     if is_free(problem.bias) or not (is_asked and sought.may_be_best):
         return proof, point
     return _priced(problem, network, draft, point, sought, took, deadline) or proof, point
@@ -270,13 +273,13 @@ def _priced(
 
 
 def _checked(
-    problem: Problem, network: Network, draft: StationaryNear, *, has_time: bool
+    problem: Problem, network: Network, draft: StationaryNear, *, may_be_local: bool
 ) -> tuple[StationaryNear, Accepted | Refused]:
     """The draft as a local optimum when the checker accepts it so, which is most often; else as a stationary point.
 
-    has_time: whether there is time for two checks.
+    may_be_local: whether it can be one, and there is time for two checks.
     """
-    if has_time:
+    if may_be_local:
         local = _sealed(problem, network, replace(draft, optimality="local optimum"))
         result = checked(problem, network, local)
         if not isinstance(result, Refused):

@@ -36,8 +36,8 @@ from verify.problem.problem import Problem
 if TYPE_CHECKING:
     from verify.deciders.enclosure import Nearby
 
-FARTHEST = 0.2
-"""Points that are farther away than this part of the norm are told of nowhere, and not enclosed."""
+FARTHEST = 0.1
+"""Points farther away than this part of the norm, and answer nothing, are not enclosed: no report tells them."""
 
 __all__ = ["lacks_exact_point", "local_without_exact_point", "strengthened", "without_nearby"]
 
@@ -79,8 +79,8 @@ def strengthened(
         found[question].verdict is Verdict.UNDECIDED
         for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
     )
-    farthest = max(FARTHEST, to_float(tolerance))
-    sought = Sought(is_open=is_open, farthest=farthest, least=least, most=most)
+    nearest = to_float(tolerance)
+    sought = Sought(nearest=nearest, farthest=max(FARTHEST, nearest), is_open=is_open, least=least, most=most)
     nearby = _nearby(problem, network, deadline, sought)
     if nearby is not None and nearby.recognised is not None:
         exact = _at(problem, network, found, nearby.recognised, tolerance, deadline)

@@ -9,13 +9,14 @@ import pytest
 
 from tests.differential.auditing import audited
 from tests.differential.drawing import draw
+from tests.losses import posed
 from verify import Network, Verdict, audit, read
 from verify.auditing.loop import pose
 from verify.checker import Accepted, check
 from verify.checker.enclosure import StationaryNear
 from verify.checker.stationary import NotStationary, Stationary
-from verify.deciders.enclosure import nearby_point
-from verify.deciders.enclosure.findings import local_without_exact_point, strengthened
+from verify.deciders.enclosure import Sought, enclosing, nearby_point
+from verify.deciders.enclosure.findings import FARTHEST, local_without_exact_point, strengthened
 from verify.deciders.finding import Question, undecided
 from verify.deciders.time_limits import TimeIsUpError
 from verify.readers import read_data
@@ -213,3 +214,55 @@ def test_a_repair_that_lost_a_kink_is_not_refuted(monkeypatch):
     monkeypatch.setattr("verify.deciders.enclosure.findings.lost_kinks", lambda *_: [(0, 0)])
     found = local_without_exact_point(result.problem, result.network, findings, subject)
     assert found is findings[Question.LOCAL_OPTIMUM]
+
+
+def losing(*, noise):
+    """Two neurons near a stationary point of 1/2 r^2 with decay 1/10, each at one side: 5 (1 - p) = 1/10, p = v w."""
+    rows, targets = [[1], [2], [-1], [-2]], [1, 2, 1, 2]
+    problem = posed("squared", rows, targets, "1/10", width=2)
+    size = 0.98**0.5 * (1 + noise)
+    return problem, Network.two_layer([[size], [-size]], [size, size])
+
+
+def test_a_point_that_is_too_far_to_be_told_of_is_not_enclosed():
+    problem, network = losing(noise=0.3)
+    assert nearby_point(problem, network).certificate.moved > FARTHEST
+    nearby = nearby_point(problem, network, sought=Sought(farthest=FARTHEST))
+    assert nearby.certificate is None
+    assert "of its norm away" in nearby.reason
+    near = nearby_point(*losing(noise=0.01), sought=Sought(farthest=FARTHEST)).certificate
+    assert near.moved < FARTHEST
+
+
+@pytest.mark.parametrize(
+    ("sought", "is_priced"),
+    [
+        (Sought(), True),
+        (Sought(nearest=1e-9), False),  # it answers nothing
+        (Sought(is_open=False), False),  # it is a local optimum anyway, and which is the best is known
+        (Sought(most=Fraction(10)), True),
+        (Sought(most=Fraction(1, 10)), False),  # something better is known
+        (Sought(least=Fraction(10), most=Fraction(10)), True),
+    ],
+)
+def test_trees_are_grown_where_the_point_may_be_the_best_and_that_answers_something(monkeypatch, sought, is_priced):
+    monkeypatch.setattr(enclosing, "FEW", 0)
+    proof = nearby_point(*losing(noise=0.001), sought=sought).certificate
+    assert proof.optimality == ("optimum of any width" if is_priced else "local optimum")
+
+
+def test_what_is_known_of_an_objective():
+    assert Sought(value=1.0).may_be_best
+    assert not Sought(value=1.0).is_best
+    assert Sought(value=1.0, least=Fraction(1), most=Fraction(2)).is_best
+    assert not Sought(value=1.5, least=Fraction(1), most=Fraction(2)).is_best
+    assert Sought(value=1.5, most=Fraction(3, 2)).may_be_best
+    assert not Sought(value=1.5, most=Fraction(1)).may_be_best
+
+
+def test_a_reading_is_tried_once(monkeypatch):
+    """All tolerances read this point alike."""
+    tried = []
+    monkeypatch.setattr(enclosing, "_certificate", lambda *given: tried.append(given) or "nothing")
+    assert nearby_point(*losing(noise=0.001)).certificate is None
+    assert len(tried) == 1
