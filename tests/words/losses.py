@@ -100,9 +100,15 @@ def _own_parts(audit, _, found):
     loss, decay = _parts(audit)
     is_mean = "mean over" in audit_title(audit)
     assert (found[3] == "mean loss") is is_mean
-    return all(
-        is_value(text, number) for text, number in ((found[1], loss + decay), (found[2], loss), (found[4], decay))
-    )
+    values = outputs(audit.problem, audit.network)
+    open_by = audit.problem.goal.rounded_up(values, audit.problem.targets)
+    if found[2].startswith("at most "):
+        assert 0 <= loss <= Fraction(found[2].removeprefix("at most ")) < Fraction(1, 10**60)
+        assert open_by * 10**9 > loss
+    else:
+        assert open_by * 10**8 <= loss
+        assert is_value(found[2], loss)
+    return is_value(found[1], loss + decay) and is_value(found[4], decay)
 
 
 def _of_a_constant(audit, _, found):

@@ -155,7 +155,10 @@ NOTES = [
     (r"all labels are (?:\S+|.*, read as (-?1)): there is one class of two, .*", _one_class),
     (r"labels 0 and 1 were read as -1 and 1|the label 0 was read as -1.*", _zero_and_one),
     (
-        r"the first (?:layer is|\d+ layers are) frozen: the data are what .*, (\d+) features? for each point",
+        (
+            r"the first (?:layer is|\d+ layers are) frozen: the data are what .*, (\d+) features? for each point; "
+            r"layers are counted after (?:it|them)"
+        ),
         lambda audit, _, found: int(found[1]) == audit.problem.data.dimension,
     ),
     (r"hidden biases count in the norm \(bias: penalised\)", _penalised),

@@ -52,5 +52,7 @@ def check_frozen(layers: int, depth: int) -> None:
 def note_on_frozen(layers: int, data: Dataset) -> str:
     """What has to be said of data that the first layers gave."""
     first = "the first layer is" if layers == 1 else f"the first {layers} layers are"
-    gives = "it gives" if layers == 1 else "they give"
-    return f"{first}{FROZEN}{gives}, {count(data.dimension, 'feature')} for each point"
+    gives, those = ("it gives", "it") if layers == 1 else ("they give", "them")
+    return (
+        f"{first}{FROZEN}{gives}, {count(data.dimension, 'feature')} for each point; layers are counted after {those}"
+    )

@@ -34,6 +34,9 @@ _SLOPES = {"relu": 0, "linear": 1, "leaky_relu": 0.2}  # as keras.activations ha
 _HEADS = {"sigmoid": "Sigmoid", "softmax": "Softmax", "log_softmax": "LogSoftmax"}
 _EPSILON = 1e-7  # of keras.backend, which a Normalization divides by at least
 
+_OWNERS = ("keras", "tf_keras", "tensorflow")
+"""The packages whose classes and functions are known."""
+
 _Config = Mapping[str, Any]
 _Weights = Callable[[str], Sequence[object]]
 """The arrays of the layer of a name."""
@@ -69,7 +72,7 @@ def read_model(model: Any, place: str) -> Chain:
     if not hasattr(model, "layers"):
         raise InputError(f"{place} is one layer, or no model: give the Sequential or functional model")
     try:
-        config = {"class_name": type(model).__name__, "config": model.get_config()}
+        config = {"class_name": type(model).__name__, "config": model.get_config() if _calls_as_keras(model) else {}}
     except NotImplementedError:
         config = {"class_name": type(model).__name__, "config": {}}
     return _read(config, _InMemory(model), place)
@@ -91,6 +94,10 @@ class _InMemory:
         del kind
         return _InMemory(self.layers[name])
 
+    def activation(self, name: str) -> object:
+        """The activation that a layer applies, which its config only names."""
+        return getattr(self.layers.get(name), "activation", None)  # a Sequential lists no InputLayer
+
 
 class _Stored:
     """Weights in an HDF5 file: each layer has a group, called after its class and numbered, that says its name."""
@@ -107,6 +114,10 @@ class _Stored:
     def inside(self, name: str, kind: str) -> _Stored:
         """Those of a model that is a layer."""
         return _Stored(self._own(name, kind))
+
+    def activation(self, name: str) -> object:
+        """None: the file names it."""
+        del name
 
     def _own(self, name: str, kind: str) -> Any:
         layers = self.group["layers"]
@@ -142,24 +153,51 @@ def _layers(
 ) -> Iterator[tuple[_Config, Callable[[], Sequence[object]]]]:
     """Each layer in the order in which they are applied, models inside of models too, and how to get its arrays."""
     layers = cast("_Config", model.get("config") or {}).get("layers")
-    if not isinstance(layers, list) or not layers:
+    if not isinstance(layers, list) or not layers or _is_foreign(model):
         raise InputError(
             f"{place} is a model of a class of its own ({model.get('class_name')!s:.40}), whose code is not known: "
             "read the list model.get_weights() with the slope"
         )
     listed = cast("list[_Config]", layers)
     if "input_layers" in model["config"]:
-        _check_row(listed, place)
+        _check_row(listed, model["config"].get("output_layers"), place)
     for layer in listed:
         kind, name = str(layer["class_name"]), str(layer["config"]["name"])
         if "layers" in layer["config"]:
             yield from _layers(layer, weights.inside(name, kind), place)
+        elif _is_foreign(layer):
+            raise InputError(f"{place}: layer {name:.60} is {_OF_ITS_OWN.format(what=f'a {kind:.40}')}")
+        elif not _is_of_keras(weights.activation(name)):
+            raise InputError(f"{place}: layer {name:.60} applies {_OF_ITS_OWN.format(what='a function')}")
         else:
             yield layer, lambda name=name, kind=kind: weights.of(name, kind)
 
 
-def _check_row(layers: Sequence[_Config], place: str) -> None:
-    """Refuse a functional model in which a layer does not take what the one before it gives, and that alone."""
+_OF_ITS_OWN = "{what} of its own, whose code is not known: use a layer or an activation of Keras"
+
+
+def _is_foreign(entry: _Config) -> bool:
+    """Whether this is of a class that is none of Keras; what an older Keras wrote names no module."""
+    return "module" in entry and str(entry["module"]).partition(".")[0] not in _OWNERS
+
+
+def _is_of_keras(function: object) -> bool:
+    """Whether a function, or a layer that stands for one, is one of Keras; None is no function."""
+    own = function if hasattr(function, "__qualname__") else type(function)
+    return function is None or str(getattr(own, "__module__", None)).partition(".")[0] in _OWNERS
+
+
+def _calls_as_keras(model: object) -> bool:
+    """Whether what a model computes is written in Keras, and not in a class of its own."""
+    owner = next((kind for kind in type(model).__mro__ if "call" in vars(kind)), None)
+    return owner is None or str(owner.__module__).partition(".")[0] in _OWNERS
+
+
+def _check_row(layers: Sequence[_Config], outputs: object, place: str) -> None:
+    """Refuse a functional model in which a layer does not take what the one before it gives, and that alone.
+
+    outputs: the layers whose values are its outputs, as Keras 3 (one entry) or Keras 2 (a list of them) writes them.
+    """
     previous: str | None = None
     for layer in layers:
         taken = [_histories(node) for node in layer.get("inbound_nodes", ())]
@@ -169,6 +207,9 @@ def _check_row(layers: Sequence[_Config], place: str) -> None:
                 "connections, several inputs and shared layers are not read"
             )
         previous = str(layer["config"]["name"])
+    ends = outputs if isinstance(outputs, list) and outputs and isinstance(outputs[0], list) else [outputs]
+    if outputs is not None and [str(end[0]) for end in cast("list[Any]", ends)] != [previous]:
+        raise InputError(f"{place} has several outputs, or one before its last layer: give a model of its one output")
 
 
 def _histories(node: object) -> list[str]:
@@ -234,6 +275,8 @@ def _activate(activation: object, built: ChainBuilder, where: str) -> None:
             _add({"class_name": entries["class_name"], "config": {"name": where, **entries["config"]}}, list, built)
             return
         activation = entries.get("config") or entries.get("class_name")
+        if not isinstance(activation, str):
+            raise InputError(f"{where} applies {_OF_ITS_OWN.format(what='a function')}")
     name = "linear" if activation is None else str(activation)
     if name in _HEADS:
         built.end_in(_HEADS[name], where)

@@ -29,6 +29,9 @@ LOSS_LEGEND = (
     "multipliers miss the slopes of the loss, relative to twice the decay"
 )
 
+SEEN = 10**9
+"""A loss that is irrational is told by its digits where it is so many times what its rounding leaves open."""
+
 ALL_OR_NOTHING = "with a neuron that is 0 it would be a local optimum only if no network of any width were better"
 
 
@@ -84,10 +87,13 @@ def biases_counted(bias: Bias, of_output: Fraction | None) -> str:
 
 def objective_rows(problem: Problem, asked: Objective, network: Network) -> Iterator[tuple[str, str]]:
     """The objective of the network in its parts, and that of no neurons at all, beside which an excess is read."""
-    losses = asked.of_outputs(outputs(problem, network), problem.targets)
+    values = outputs(problem, network)
+    losses = asked.of_outputs(values, problem.targets)
+    is_seen = asked.rounded_up(values, problem.targets) * SEEN <= losses
+    loss = value(losses) if is_seen else f"at most {at_most(losses, 2)}"
     decay = asked.of_weights([*squared_norms(problem, network), squared_bias(problem, network)])
     what = "mean loss" if _weight(asked.loss)[0] * len(problem.data) in (1, Fraction(1, 2)) else "loss"
-    yield "this network", f"{value(losses + decay)} = {value(losses)} {what} + {value(decay)} decay"
+    yield "this network", f"{value(losses + decay)} = {loss} {what} + {value(decay)} decay"
     nothing = without_neurons(problem)
     if nothing is None:
         return

@@ -92,6 +92,48 @@ def test_the_same_network(built, slope):
     assert reading.notes == ()
 
 
+def halved(z):
+    return z / 2
+
+
+def with_module(layer: Layer, module: object) -> Layer:
+    """The layer as Keras 3 lists it."""
+    return Layer(layer.kind, *layer.weights, **layer.config, row={"module": module})
+
+
+def test_functions_and_classes_whose_code_is_not_known_are_refused():
+    """A lambda, a function that is called as one of Keras is, a layer and a model with a call of their own."""
+    assert "a function of its own" in refusal(Sequential(hidden({"value": ["code", None, None]}), LAST))
+    named = hidden("linear")
+    named.activation = halved
+    assert "a function of its own" in refusal(Sequential(named, LAST))
+    assert "a Dense of its own" in refusal(Sequential(with_module(hidden(), None), LAST))
+    assert "a Dense of its own" in refusal(Sequential(with_module(hidden(), "mine.layers"), LAST))
+    assert read(Sequential(with_module(hidden(), "keras.layers"), LAST)) == OWN
+
+    class Squared(Sequential):
+        __module__ = "mine"
+
+        def call(self, x):
+            return x**2
+
+    assert "a model of a class of its own (Squared)" in refusal(Squared(hidden(), LAST))
+
+
+@pytest.mark.parametrize("outputs", [["last", 0, 0], [["last", 0, 0]]])
+def test_the_output_of_a_functional_model_is_its_last_layer(outputs):
+    rows = [("hidden", hidden), ("last", lambda **more: Layer("Dense", V, name="last", use_bias=False, **more))]
+    start = Layer("InputLayer", name="x", row={"inbound_nodes": []})
+    taken, listed = "x", [start]
+    for name, made in rows:
+        listed.append(made(row={"inbound_nodes": [[[taken, 0, 0, {}]]]}))
+        taken = name
+    assert read(Sequential(*listed, input_layers=[["x", 0, 0]], output_layers=outputs)) == OWN
+    for others in (["hidden", 0, 0], [["last", 0, 0], ["hidden", 0, 0]]):
+        built = Sequential(*listed, input_layers=[["x", 0, 0]], output_layers=others)
+        assert "several outputs, or one before its last layer" in refusal(built)
+
+
 def test_dropout_and_sigmoid_are_left_out_with_a_note():
     last = Layer("Dense", V, name="last", activation="sigmoid", use_bias=False)
     reading = read_with_notes(Sequential(hidden(), Layer("Dropout", name="d", rate=0.5), last))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -72,6 +73,14 @@ def test_a_nearly_free_constant_is_beaten_by_another(loss, decay):
     result = audit(constant, Dataset([[1], [2]], [1, 1]), loss=loss, decay=decay, bias="free", tol=10)
     assert "as near to 0 as asked" in str(result)
     assert result.global_any_width.verdict is result.global_optimum.verdict is Verdict.REFUTED
+    check_words(result)
+
+
+def test_a_loss_below_what_its_rounding_leaves_open_has_no_digits():
+    """log(1 + e^(-10^40)): the upper end of its enclosure says nothing of its size."""
+    network = Network.two_layer([[10**20, 0], [0, 10**20]], [10**20, 10**20])
+    result = audit(network, Dataset([[1, 0], [0, 1]], [1, 1]), loss="logistic", decay="0.1")
+    assert re.search(r"= at most \S+e-7\d mean loss \+ 2e39 decay", " ".join(str(result).split()))
     check_words(result)
 
 
