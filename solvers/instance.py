@@ -56,6 +56,8 @@ class ProblemInstance:
     margin: True for margins, f(x_i) / y_i >= 1 (which is y_i f(x_i) >= 1 for labels +1 and -1), False for min-norm.
     free: whether the last column is a bias that does not count in the norm.
     tolerance: min-norm fits every target within this.
+    bundle: P, where each point has P rows, one after the other, whose outputs are added up; targets has its target at
+    each of them, a multiplier is that of all of them. n counts rows. Without a free bias only.
 
     The arrays are copied and read-only. Raises ValueError where a shape or a number is not acceptable.
 
@@ -69,6 +71,7 @@ class ProblemInstance:
     margin: bool = field(kw_only=True)
     free: bool = field(default=False, kw_only=True)
     tolerance: float = field(default=0.0, kw_only=True)
+    bundle: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
         rows = _frozen(self.rows)
@@ -85,6 +88,10 @@ class ProblemInstance:
             raise ValueError("a target of a margin must not be 0, which has no side")
         if not 0.0 <= self.tolerance < np.inf or (self.margin and self.tolerance):
             raise ValueError(f"the tolerance must be at least 0, and 0 for max-margin, not {self.tolerance}")
+        if self.bundle < 1 or rows.shape[0] % self.bundle or (self.bundle > 1 and self.free):
+            raise ValueError(f"rows must be whole bundles of {self.bundle}, of problems without a free bias")
+        if (targets.reshape(-1, self.bundle) != targets[:: self.bundle, None]).any():
+            raise ValueError("the rows of a bundle must have one target")
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "slope", float(self.slope))
@@ -106,6 +113,12 @@ class ProblemInstance:
         for min-norm; shape (n,).
         """
         return 1.0 / self.targets if self.margin else np.ones(self.points)
+
+    def whole(self, points: Indices) -> Indices:
+        """The rows of all bundles that some of these rows are of, increasing."""
+        if self.bundle == 1:
+            return points
+        return (np.unique(points // self.bundle)[:, None] * self.bundle + np.arange(self.bundle)).ravel()
 
     def masked_rows(self, mask: int) -> Floats:
         """The columns of the points that class `mask` sees, shape (n, len(masks[mask]))."""

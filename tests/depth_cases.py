@@ -15,8 +15,10 @@ from verify.checker.depth_bounds import (
     DeepOptimalWithin,
     LowerBoundCrude,
     LowerBoundLinear,
+    LowerBoundPooled,
 )
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, Part
+from verify.checker.dual_trees import Bound, Nodes, Together
 from verify.checker.single_layers import LayerBetter, LayerLeaf, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.deciders.depth.local import local_optimum
 from verify.deciders.depth.stationarity import stationarity
@@ -101,6 +103,21 @@ def crude_bound(problem: Problem, points: Sequence[int], value: object) -> Lower
     return sealed(problem, None, LowerBoundCrude(points=tuple(points), power=power, bracket=(F(value), None)))
 
 
+def pooled_bound(
+    problem: Problem, multipliers: object, square: object, trees: Sequence[Nodes], value: object
+) -> LowerBoundPooled:
+    """A sealed bound, with the denominator 1."""
+    bound = LowerBoundPooled(
+        multipliers=tuple((i, F(z)) for i, z in enumerate(multipliers)), square=F(square), denominator=1,
+        trees=tuple(trees), power=2, bracket=(F(value), None),
+    )  # fmt: skip
+    return sealed(problem, None, bound)
+
+
+BOTH_ON = (Together(("e", "e"), together=(0, 1)),), (Bound((0, 0)),)
+"""The trees of one point with two patches whose product is not below 0: h(u) <= p.u, p their sum, and -h(u) <= 0."""
+
+
 def with_optimum(found: Case, lower: Certificate) -> Case:
     """The case with a bound that its network attains."""
     proofs = {"lower": lower, "optimal": DeepOptimalWithin(tolerance=F(0), lower=lower)}
@@ -170,7 +187,16 @@ def pooled_tie() -> Case:
     """12. Pooled, x = (1, 0 | 0, 1), w = (1, 0), v = 1: KKT with slope 0 at the tie, not local."""
     kkt = DeepStationary(parts=(Part(0, F(1), ((0, 1, F(0)),)),))
     curve = NotLocalCurve(rows=rows([["-1/2", 1], ["-1/4"]]), until=F(1, 8))
-    return case(pooled(0), [[1, 0], [1]], [[1, 0, 0, 1]], [1], kkt=kkt, curve=curve)
+    found = case(pooled(0), [[1, 0], [1]], [[1, 0, 0, 1]], [1], kkt=kkt, curve=curve)
+    lower = pooled_bound(found.problem, [1], 2, BOTH_ON, F(1, 2))  # h = s(u_1) + s(u_2) <= sqrt 2 ||u||
+    return Case(found.problem, found.network, found.proofs | {"lower": lower})
+
+
+def pooled_optimum() -> Case:
+    """Pooled, x = (3, 0 | 0, 4), w = (3/5, 4/5), v = 1: f = 5, J = 1/25, and h = s(3 u_1) + s(4 u_2) <= 5 ||u||."""
+    kkt = DeepStationary(parts=parts("1/5"))
+    found = case(pooled(0), [["3/5", "4/5"], [1]], [[3, 0, 0, 4]], [1], kkt=kkt)
+    return with_optimum(found, pooled_bound(found.problem, [1], 25, BOTH_ON, F(1, 25)))
 
 
 def deep_waste() -> Case:
@@ -288,6 +314,7 @@ CASES = {
     "9 wrong singular vector": wrong_singular_vector,
     "10 wrong singular vector, ReLU": lambda: wrong_singular_vector(0),
     "12 pooled tie": pooled_tie,
+    "a pooled optimum": pooled_optimum,
     "13 deep waste": deep_waste,
     "14 narrow margins": narrow_margins,
     "15 doubled neuron": doubled_neuron,

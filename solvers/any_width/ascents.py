@@ -152,6 +152,7 @@ class Ascents:
         """What is required of at most so many points of the working set, as multipliers."""
         required, points = self.problem.required, self.pool.working.points
         few = points if len(points) <= most else self.random.choice(points, most, False)
+        few = self.problem.instance.whole(few)
         weights = np.zeros(len(required))
         beyond = np.sign(required) * np.maximum(np.abs(required) - self.problem.tolerances, 0.0)
         weights[few] = beyond[few] / max(float(np.abs(beyond).sum()), 1e-300)

@@ -46,7 +46,8 @@ class Loop:
         self.pool = ColumnPool(self.problem.instance, self.working)
         self.ascents = Ascents(self.problem, self.pool, tol, random)
         self.candidates = Candidates(self.problem)
-        self.prover = Prover(self.problem, tol, deadline, None if is_part else _solve_part)
+        is_whole = is_part or instance.bundle > 1
+        self.prover = Prover(self.problem, tol, deadline, None if is_whole else _solve_part)
         self.history: list[Progress] = []
         self.own: Atoms | None = None
 

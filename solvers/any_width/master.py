@@ -16,6 +16,9 @@ min-norm. A column is (mask class, sign, signs of x_i . u_j at all points), with
 
 Within tolerances t_i the first constraint becomes two, >= y_i - t_i with + xi_i and <= y_i + t_i with - xi'_i.
 
+Of bundles the first constraint is of a whole one: its left side is summed over the rows of the bundle, which have one
+slack and one multiplier.
+
 The multipliers of the first constraints are the dual point lambda that pricing looks at (|lambda_i| <= penalty; of the
 two within tolerances the difference).
 Built for Clarabel directly: the loop calls it dozens of times. `solvers.programs.restricted` states the same program in
@@ -127,7 +130,8 @@ class MasterProgram:
     """The master of the module's text as a cone program over `points`; its blocks:
 
     directions[j]: u_j, in the basis of its mask.   norms: of each u_j a bound.   slacks: xi, for min-norm xi then xi'.
-    open_values[j]: t_ij for the points open_points[j].   fit: the first constraints, or the lower ones of two (upper).
+    open_values[j]: t_ij for the points open_points[j].   fit: the first constraints, or the lower ones of two (upper);
+    at each row that of its bundle.
     price: what the norms cost.
     """
 
@@ -149,16 +153,19 @@ class MasterProgram:
         self.cones = ConeProgram()
         self.directions = [self.cones.variables(rows.shape[1]) for rows in self.rows]
         self.norms = self.cones.variables(len(columns), cost=price)
+        self.bundles = len(points) // instance.bundle
         self.slacks = self._slack_variables(penalty)
         self.open_values = [self.cones.variables(len(open_points)) for open_points in self.open_points]
         self.fit = self.upper = np.zeros(0, np.intp)
 
     def _slack_variables(self, penalty: float) -> Variables:
-        return self.cones.variables(len(self.points) * (1 if self.instance.margin else 2), cost=penalty)
+        return self.cones.variables(self.bundles * (1 if self.instance.margin else 2), cost=penalty)
 
     def ask_for_fit(self, required: Floats, tolerances: Floats | None) -> None:
         """The constraints on the outputs, still without the columns: room that the slacks have there."""
-        cones, count = self.cones, len(self.points)
+        cones, count = self.cones, self.bundles
+        required = self._added(required)
+        tolerances = None if tolerances is None else self._added(tolerances)
         if self.instance.margin:
             self.fit = cones.constraints("nonnegative", -required)
             cones.put_diagonal(self.fit, self.slacks, -1.0)
@@ -171,6 +178,11 @@ class MasterProgram:
             self.upper = cones.constraints("nonnegative", tolerances + required)
             cones.put_diagonal(self.fit, self.slacks[:count], -1.0)
             cones.put_diagonal(self.upper, self.slacks[count:], -1.0)
+        self.fit, self.upper = (np.repeat(ends, self.instance.bundle) for ends in (self.fit, self.upper))
+
+    def _added(self, numbers: Floats) -> Floats:
+        """Over each bundle."""
+        return numbers.reshape(self.bundles, -1).sum(axis=1)
 
     def solved(self, time_limit: float) -> ConeSolution:
         """The optimum, with all columns in."""

@@ -16,8 +16,9 @@ from solvers.pricing.tree import Leaf
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaled:
     """instance: `given` with scaled rows, targets +1 or -1 for margins. required (n,): y_i f(x_i) >= r_i (margins),
-    |f(x_i) - r_i| <= tolerances_i (min-norm). row_scales (n,), target_scale: powers of two; levels (n,): a multiplier
-    of `given` for one of its rows and targets in this form. unit: a given value for one of the scaled problem.
+    |f(x_i) - r_i| <= tolerances_i (min-norm); of bundles f is the mean over the rows, r_i what is asked of that.
+    row_scales (n,), target_scale: powers of two; levels (n,): a multiplier of `given` for one of its rows and targets
+    in this form. unit: a given value for one of the scaled problem.
     """
 
     given: ProblemInstance
@@ -30,9 +31,13 @@ class Scaled:
     unit: float
 
     def outputs(self, directions: Floats, signs: NDArray[np.int8]) -> Floats:
-        """f at all points, (n,), of the network with these directions (J, D)."""
+        """f at all points, (n,), of the network with these directions (J, D); at each row of a bundle its mean."""
         z = self.instance.rows @ directions.T
-        return np.maximum(z, self.instance.slope * z) @ signs.astype(float)
+        return self._means(np.maximum(z, self.instance.slope * z) @ signs.astype(float))
+
+    def _means(self, outputs: Floats) -> Floats:
+        many = self.instance.bundle
+        return outputs if many == 1 else np.repeat(outputs.reshape(-1, many).mean(axis=1), many)
 
     def coefficients(self, multipliers: Floats) -> Floats:
         """c (n,) in h(u) = sum_i c_i s(x_i . u)."""
@@ -82,8 +87,8 @@ def scaled(given: ProblemInstance) -> Scaled:
         tolerances = np.full(len(rows), given.tolerance * target_scale)
     else:
         unit = 1.0 / target_scale
-        required = sides * row_scales * target_scale
-        tolerances = given.tolerance * row_scales * target_scale
+        required = sides * row_scales * target_scale / given.bundle
+        tolerances = given.tolerance * row_scales * target_scale / given.bundle
     instance = replace(given, rows=rows, targets=targets)
     return Scaled(given, instance, required, tolerances, row_scales, levels, target_scale, unit)
 
@@ -106,6 +111,7 @@ def _scales(instance: ProblemInstance) -> tuple[Floats, float]:
     """
     body = instance.rows[:, :-1] if instance.free else instance.rows
     sizes = np.abs(body).max(axis=1, initial=0.0)
+    sizes = np.repeat(sizes.reshape(-1, instance.bundle).max(axis=1), instance.bundle)
     sizes[sizes == 0] = sizes.max(initial=0.0) or 1.0
     if instance.free:
         sizes[:] = sizes.max()

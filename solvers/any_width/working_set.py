@@ -22,7 +22,7 @@ class WorkingSet:
         if n <= ALL_POINTS or not problem.instance.margin:
             self.points = np.arange(n)
         else:
-            self.points = np.sort(random.choice(n, ALL_POINTS, replace=False))
+            self.points = problem.instance.whole(np.sort(random.choice(n, ALL_POINTS, replace=False)))
 
     def is_whole(self) -> bool:
         """Whether no point is left out."""
@@ -41,7 +41,7 @@ class WorkingSet:
         worst = np.argsort(margins)[:POINTS_PER_ROUND]
         worst = worst[margins[worst] < 1.0 - room]
         if len(worst):
-            self.points = np.sort(np.concatenate([self.points, worst]))
+            self.points = self.problem.instance.whole(np.sort(np.concatenate([self.points, worst])))
         return len(worst)
 
     def keep_near(self, outputs: Floats, multipliers: Floats) -> None:
@@ -51,7 +51,8 @@ class WorkingSet:
         margins = self._margins(outputs)
         held = multipliers > 1e-6 * multipliers.max(initial=0.0)
         margins[held] = -np.inf
-        self.points = np.sort(np.argsort(margins, kind="stable")[: NEAR_POINTS + int(held.sum())])
+        near = np.sort(np.argsort(margins, kind="stable")[: NEAR_POINTS + int(held.sum())])
+        self.points = self.problem.instance.whole(near)
 
     def _margins(self, outputs: Floats) -> Floats:
         return self.problem.instance.targets * outputs / self.problem.required

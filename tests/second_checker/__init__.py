@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import depth, depth_local, enclosures, kinds, losses, single_layers, widths
+from tests.second_checker import depth, depth_local, enclosures, kinds, losses, pooled, single_layers, widths
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -38,6 +38,7 @@ FIELDS = {
     "not-local-curve": SUBJECT | {"rows", "until"},
     "lower-bound-crude": COMMON | {"points", "power", "bracket"},
     "lower-bound-linear": COMMON | {"multipliers", "power", "bracket"},
+    "lower-bound-pooled": COMMON | {"multipliers", "square", "denominator", "trees", "power", "bracket"},
     "deep-upper-bound": COMMON | {"witness", "power", "bracket"},
     "deep-better-network": SUBJECT | {"witness", "tolerance", "scope"},
     "deep-optimal-within": SUBJECT | {"tolerance", "lower"},
@@ -91,6 +92,7 @@ CLAIMS = {
     "smaller objective",
     "lower-bound-crude": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "lower-bound-linear": "every {family}, that fits has an objective whose power {power} is at least {lower}",
+    "lower-bound-pooled": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "deep-upper-bound": "a {family}, fits with an objective whose power {power} is at most {upper}",
     "deep-better-network": "{who} is beaten ({scope}): another {family}, fits, and its objective times 1 + {tolerance} "
     "is less",
@@ -111,7 +113,8 @@ CLAIMS = {
 LAYERS = ("layer-local", "layer-not-local", "layer-optimal", "layer-better")
 ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "deep-local", "not-local-curve", *LAYERS)
 OTHER_DEPTH = (
-    "lower-bound-crude", "lower-bound-linear", "deep-upper-bound", "deep-better-network", "deep-optimal-within",
+    "lower-bound-crude", "lower-bound-linear", "lower-bound-pooled", "deep-upper-bound", "deep-better-network",
+    "deep-optimal-within",
 )  # fmt: skip
 ANY_WIDTH = ("lower-bound", "optimal-within", "stationary-near")
 WITH_OUTPUT_BIAS = (*losses.CLAIMS, "fits", "does-not-fit", "infeasible")
@@ -146,6 +149,7 @@ KINDS = {
     "not-local-curve": depth.not_local_curve,
     "lower-bound-crude": depth.lower_bound_crude,
     "lower-bound-linear": depth.lower_bound_linear,
+    "lower-bound-pooled": pooled.lower_bound_pooled,
     "deep-upper-bound": depth.deep_upper_bound,
     "deep-better-network": depth.deep_better_network,
     "deep-optimal-within": depth.deep_optimal_within,

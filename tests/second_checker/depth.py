@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 
 from tests.second_checker.dual_points import dual_value, multipliers
+from tests.second_checker.pooled import kinds
 from tests.second_checker.questions import Net, dot, is_two_layer, places
 from tests.second_checker.texts import increasing, index, keys, need, rational
 
@@ -31,6 +32,8 @@ def in_claims(architecture, shown):
     layers = architecture["layers"]
     slopes = [shown(rational(layer["slope"])) for layer in layers if layer["slope"] is not None]
     told = f"of depth {len(layers)}" + (f" with slopes {', '.join(slopes)}" if slopes else "")
+    if kinds(architecture):
+        return told, f"pooled convolution {told}, of any number of channels that see what the problem's see"
     most = [most_places(layer) for layer in layers]
     shared = f", no weight at more than {', '.join(map(str, most))} places of its layer" if max(most) > 1 else ""
     return told, f"network {told}, of any widths{shared}"
@@ -58,7 +61,10 @@ def of_family(question, witness):
         and [ours[0][k] for k in ("inputs", "bias")] == [theirs[0][k] for k in ("inputs", "bias")]
     )
     for one, other in zip(theirs, ours, strict=True):
-        need(one["slope"] == other["slope"] and most_places(one) <= most_places(other), "family")
+        need(one["slope"] == other["slope"], "family")
+        need(most_places(one) <= most_places(other) or kinds(question.architecture), "family")
+    seen = kinds(question.architecture)
+    need(not seen or (kinds(witness["architecture"]) and set(kinds(witness["architecture"])) <= set(seen)), "family")
     net, m = Net(witness["architecture"], witness["parameters"]), depth(question)
     need(question.admits(net), "an output bias")
     return net, F(m, 2) ** m * prod(dot(row, row) for row in net.numbers) / (question.state(net)[0] ** 2 or 1)
@@ -111,6 +117,7 @@ def deep_better_network(question, net, proof):
     is_dense = all(layer["entries"] is None for shape in (ours, theirs) for layer in shape["layers"])
     pairs = zip(theirs["layers"], ours["layers"], strict=True)
     is_own = theirs == ours or (is_dense and all(one["outputs"] <= other["outputs"] for one, other in pairs))
+    is_own = is_own or (kinds(ours) != Counter() and kinds(theirs) <= kinds(ours))
     need(is_own or proof["scope"] == "any-width", "another shape")
     need(value * (1 + rational(proof["tolerance"], 0)) ** depth(question) < power(question, net), "not better")
 
@@ -118,7 +125,7 @@ def deep_better_network(question, net, proof):
 def deep_optimal_within(question, net, proof):
     from tests import second_checker
 
-    need(proof["lower"]["kind"] in ("lower-bound-crude", "lower-bound-linear"), "lower")
+    need(proof["lower"]["kind"] in ("lower-bound-crude", "lower-bound-linear", "lower-bound-pooled"), "lower")
     second_checker.check(question.json, None, proof["lower"])
     most = (1 + rational(proof["tolerance"], 0)) ** depth(question) * rational(proof["lower"]["bracket"][0])
     need(power(question, net) <= most, "farther")

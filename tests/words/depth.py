@@ -11,23 +11,29 @@ from verify.auditing import depth
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.curves import NotLocalCurve
 from verify.checker.depth import power_objective, power_of, powered
-from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, LowerBoundLinear
+from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, LowerBoundLinear, LowerBoundPooled
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
+from verify.checker.pooled import channels
 from verify.deciders.finding import Verdict
 
-FAMILY = r"depth (\d+)(?: and any widths)?(?:, no weight of a layer at more than ([\d, or]+?) places)?"
+SHARED = r"(?:, no weight of a layer at more than [\d, or]+? places)?"
+FAMILY = rf"depth (\d+)( and any number of its channels|(?: and any widths)?{SHARED})"
 
 
 def is_deep(audit) -> bool:
     return OTHER_DEPTH.holds(audit.problem)
 
 
-def _family(audit, depth, most) -> bool:
+def _family(audit, depth, widths) -> bool:
     layers = audit.problem.architecture.layers
     places = [layer.most_places for layer in layers]
-    told = None if max(places) == 1 else " or ".join(map(str, places))
-    return int(depth) == len(layers) and most == told
+    told = " and any widths" if len(layers) > 1 else ""
+    if max(places) > 1:
+        told += f", no weight of a layer at more than {' or '.join(map(str, places))} places"
+    if channels(audit.problem.architecture):
+        told = " and any number of its channels"
+    return int(depth) == len(layers) and widths == told
 
 
 def _judged(audit):
@@ -77,7 +83,9 @@ def _better(audit, finding, found):
     (proof,) = all_of(DeepBetterNetwork, finding)
     shape = proof.witness.architecture
     hidden = " and ".join(str(layer.outputs) for layer in shape.layers[:-1])
-    assert found[1] == ("this shape" if shape == audit.problem.architecture else f"{hidden} neurons")
+    many = len(channels(shape))
+    other = f"{many} channel{'s' * (many > 1)}" if many else f"{hidden} neurons"
+    assert found[1] == ("this shape" if shape == audit.problem.architecture else other)
     (theirs, over), (mine, below) = powered(audit.problem, proof.witness), powered(audit.problem, _judged(audit))
     share = 0 if found[3] is None else amount(found[3])
     least, most = theirs * below, (1 - share) ** power_of(audit.problem) * mine * over
@@ -160,7 +168,8 @@ def _best(audit, _, found):
     least, most = found[1], found[2]
     lower, upper = audit.bracket
     assert _family(audit, found[3], found[4])
-    is_crude = not any(isinstance(bound, LowerBoundLinear) for bound in audit.bounds) and lower < upper
+    exact = LowerBoundLinear | LowerBoundPooled
+    is_crude = lower < upper and not any(isinstance(bound, exact) for bound in audit.bounds)
     assert (found[5] is not None) == is_crude
     return Fraction(least) <= lower and upper <= Fraction(most or least) and (most is not None or lower == upper)
 

@@ -280,7 +280,8 @@ def _cut_short(status, audit, _, found):
     assert open_questions or high > (1 + audit.tolerance) * low
     wanted = "the bracket was as narrow as asked"
     kinds = {bound.KIND for bound in audit.bounds}
-    if "lower-bound-crude" in kinds and "lower-bound-linear" not in kinds:  # which no time narrows
+    exact = {"lower-bound-linear", "lower-bound-pooled"}
+    if "lower-bound-crude" in kinds and not kinds & exact:  # which no time narrows
         wanted = "the search for better networks did"
     wanted = "all that was asked was decided" if open_questions else wanted
     is_noted = any(note.startswith("for want of time") for note in audit.notes)

@@ -17,19 +17,40 @@ from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.depth_stationary import NOTHING, DeepNotStationary, DeepStationary
 from verify.deciders.depth.descents import descent
 from verify.deciders.depth.local import local_optimum
+from verify.deciders.depth.pooled import is_pooled
 from verify.deciders.depth.record import PowerBounds
-from verify.deciders.depth.searching import better, bounds, none_is_better, searched, with_networks
+from verify.deciders.depth.searching import (
+    better,
+    bounds,
+    is_closed,
+    none_is_better,
+    over_channels,
+    searched,
+    with_networks,
+)
 from verify.deciders.depth.stationarity import stationarity
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
+from verify.deciders.global_optimality.record import SMALLEST_GAP
 from verify.deciders.proposal import Proposal
+from verify.numbers.floats import to_float
 from verify.problem.phrases import NOT_BY_MORE, any_width, nearly_only
 from verify.problem.problem import Problem, power_of_objective
 
-__all__ = ["DEPTH_BOUNDS", "DEPTH_CONCLUSIONS", "DEPTH_SEARCH", "DEPTH_STATIONARITY", "is_of_other_depth"]
+__all__ = [
+    "DEPTH_BOUNDS",
+    "DEPTH_CHANNELS",
+    "DEPTH_CONCLUSIONS",
+    "DEPTH_SEARCH",
+    "DEPTH_STATIONARITY",
+    "is_of_other_depth",
+]
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 NOT_PROVED = "no better network was found near it; that there is none is not proved yet at this depth"
 NO_RULE = "it has no multipliers, and whether a local optimum needs any there is not known"
+
+CHANNELS_SHARE = 0.5
+"""Of the time that is left, for the search over any number of channels."""
 
 LARGEST = 10**6
 """Parameters times points up to which every gradient is looked at exactly: some ten seconds."""
@@ -63,12 +84,19 @@ def _bounded(asked: Asked, _: Clock, found: Known) -> Known:
     return replace(found, powers=unless_floats_fail(partial(bounds, asked.problem), lambda _: PowerBounds()))
 
 
+def _over_channels(asked: Asked, clock: Clock, found: Known) -> Known:
+    """With the bracket over any number of channels of a pooled convolution."""
+    known, gap = found.powers or PowerBounds(), max(to_float(asked.terms.tol), SMALLEST_GAP)
+    search = partial(over_channels, asked.problem, known, found.subject.asked, gap, clock.share(CHANNELS_SHARE))
+    return replace(found, powers=unless_floats_fail(search, lambda _: known))
+
+
 def _searched(asked: Asked, clock: Clock, found: Known) -> Known:
     """With networks that fit, the given one among them."""
     known, mine = found.powers or PowerBounds(), power_of_objective(asked.problem, found.subject.asked)
     if mine is not None:
         best = none_is_better(asked.problem, found.subject.asked, mine[0] / mine[1], known, asked.terms.tol)
-        if best is not None:  # nothing is left to look for
+        if best is not None or is_closed(asked.problem, known, asked.terms.tol):  # nothing is left to look for
             return replace(found, powers=with_networks(asked.problem, known, [found.subject.asked]))
     search = partial(searched, asked.problem, known, (found.subject.asked, *found.farther), clock.share(0.8))
     return replace(found, powers=unless_floats_fail(search, lambda _: known))
@@ -165,6 +193,13 @@ DEPTH_BOUNDS = Step(
     run=_bounded,
     without=lambda _, found, __: found,
     end=lambda clock: clock.share(0.3),
+)
+DEPTH_CHANNELS = Step(
+    name="the search over any number of channels",
+    accepts=lambda asked, found: _is_asked(asked, found) and is_pooled(asked.problem),
+    run=_over_channels,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.before(0.2),
 )
 DEPTH_SEARCH = Step(
     name="the search for better networks",

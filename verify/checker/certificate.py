@@ -39,6 +39,7 @@ from verify.checker.errors import CertificateError, require
 from verify.checker.exact import Algebraic, Number, squared_norm, value_text
 from verify.checker.goals import Bias, Goal, Trained, rules, trained_layers
 from verify.checker.objectives import Objective
+from verify.checker.pooled import channels
 from verify.checker.questions import NOTHING, Answered
 from verify.checker.statement import Architecture, Index, Network, Problem, Rows
 
@@ -258,6 +259,8 @@ def layers_text(shape: Architecture) -> str:
 
 def family_text(shape: Architecture) -> str:
     """The networks of any widths that those of a shape are compared with (`verify.checker.depth.is_of_family`)."""
+    if channels(shape):
+        return f"pooled convolution {layers_text(shape)}, of any number of channels that see what the problem's see"
     most = [layer.most_places for layer in shape.layers]
     shared = f", no weight at more than {', '.join(map(str, most))} places of its layer" if max(most) > 1 else ""
     return f"network {layers_text(shape)}, of any widths{shared}"

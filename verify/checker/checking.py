@@ -22,6 +22,7 @@ from verify.checker.depth_bounds import (
     DeepUpperBound,
     LowerBoundCrude,
     LowerBoundLinear,
+    LowerBoundPooled,
 )
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
@@ -41,7 +42,7 @@ _OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
 _OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWidth)
 _OF_ANY_DEPTH = (
     DeepStationary, DeepNotStationary, DeepLocal, NotLocalCurve,
-    LowerBoundCrude, LowerBoundLinear, DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
+    LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
     LayerLocal, LayerNotLocal, LayerOptimal, LayerBetter,
 )  # fmt: skip
 KINDS: dict[str, type[Certificate]] = {

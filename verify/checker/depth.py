@@ -10,11 +10,13 @@ is. Objectives are compared by it. "Smaller by more than a factor 1 + t" is J' (
 
 The *family* of a problem: the networks with its inputs, bias, depth and slopes, of any widths and with any masks, no
 parameter of layer l at more places than the most frequent one of the problem's layer l. Its own networks are of it, and
-for fully connected layers all fully connected ones of that depth.
+for fully connected layers all fully connected ones of that depth. Of a pooled convolution (`verify.checker.pooled`) it
+is those with any number of channels, each of which sees what one of the problem's channels sees.
 
 Source: `docs/mathematics.md`, 13 "Any depth".
 """
 
+from collections import Counter
 from fractions import Fraction
 from math import prod
 
@@ -22,6 +24,7 @@ from verify.checker.certificate import NO_OUTPUT_BIAS
 from verify.checker.errors import require
 from verify.checker.exact import Number, is_rational, squared_norm
 from verify.checker.fit import slacks
+from verify.checker.pooled import channels, kinds
 from verify.checker.statement import Architecture, Network, Problem, half_squared_norm
 
 MAX_POWER = 128
@@ -66,20 +69,28 @@ def power_objective(problem: Problem, network: Network) -> Number | None:
 
 def is_of_family(theirs: Architecture, ours: Architecture) -> bool:
     """Whether networks of the first shape are of the family of the second one."""
-    alike = [(shape.layers[0].inputs, shape.layers[0].bias, len(shape.layers)) for shape in (theirs, ours)]
-    return alike[0] == alike[1] and all(
-        one.slope == other.slope and one.most_places <= other.most_places
-        for one, other in zip(theirs.layers, ours.layers, strict=True)
-    )
+    alike = [
+        (shape.layers[0].inputs, shape.layers[0].bias, *(layer.slope for layer in shape.layers))
+        for shape in (theirs, ours)
+    ]
+    if alike[0] != alike[1]:
+        return False
+    if ours_seen := kinds(ours):
+        return kinds(theirs) != () and {*kinds(theirs)} <= {*ours_seen}
+    return all(one.most_places <= other.most_places for one, other in zip(theirs.layers, ours.layers, strict=True))
 
 
 def is_own(theirs: Architecture, ours: Architecture) -> bool:
-    """Whether every network of the first shape is one of the second: the same, or fully connected and no wider.
+    """Whether every network of the first shape is one of the second: the same, or fully connected and no wider, or a
+    pooled convolution with no more channels of each kind.
 
-    A narrower one gets units without weights, which change neither outputs nor norm.
+    A narrower one gets units, or channels, without weights, which change neither outputs nor norm.
     """
     if theirs == ours:
         return True
+    if channels(ours):
+        seen, many = (Counter(channel.gather for channel in channels(shape)) for shape in (theirs, ours))
+        return is_of_family(theirs, ours) and seen <= many
     is_dense = all(layer.entries is None for shape in (theirs, ours) for layer in shape.layers)
     return (
         is_dense

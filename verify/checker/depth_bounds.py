@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import prod
 from operator import sub
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
+from verify.checker.bounds import every_case
 from verify.checker.certificate import OTHER_DEPTH, Certificate, NotNegative, Sparse, WithSubject
-from verify.checker.codec import ascending, at
+from verify.checker.codec import ascending, at, positive
 from verify.checker.depth import balanced, is_own, power_of, powered
+from verify.checker.dual_trees import Limit, Nodes, proved_coefficients
 from verify.checker.errors import require
 from verify.checker.exact import Number, is_rational, root_ends, squared_norm
 from verify.checker.goals import constraints
 from verify.checker.multipliers import coefficients, dual_value
+from verify.checker.pooled import channels, patches
 from verify.checker.questions import PROVED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Natural, Network, Problem
 
@@ -93,6 +96,45 @@ class LowerBoundLinear(Certificate):
         require_bound(problem, self.power, self.bracket, Fraction(m, 2) ** m * value * value, total)
 
 
+class LowerBoundPooled(Certificate):
+    """J is at least `bracket[0]` for every pooled convolution of the family; trees by kind of channel, "+" before "-".
+
+    multipliers: of points.   square: beta^2.   denominator, trees: as of a `lower-bound` of the problem of patches
+    (`verify.checker.pooled.patches`), where patch p of point i is point i P + p.
+    """
+
+    DECIDES = OTHER_DEPTH
+    CLAIM = "every {family}, that fits has an objective whose power {proof.power} is at least {lower}"
+    multipliers: Sparse
+    square: Annotated[Fraction, positive]
+    denominator: Natural
+    trees: tuple[Nodes, ...]
+    power: Natural
+    bracket: tuple[Number | None, Number | None]
+
+    def check(self, problem: Problem, subject: None) -> None:  # noqa: ARG002
+        """Whether L is D^2 / beta^2, with |sum_i c_i sum_p s(x_ip.u)| <= beta ||u|| for every kind of channel.
+
+        That is what the trees prove of the patches, each with the c_i of its point. Of a network that fits (at margin
+        1) D <= sum_i c_i f(x_i) = sum_c v_c sum_i c_i sum_p s(w_c.x_ip) <= beta sum_c |v_c| ||w_c|| <= beta 1/2 N.
+
+        Complete: the least such bound is the infimum of the family (`docs/mathematics.md`, 13.9).
+        """
+        shape = problem.architecture
+        require(channels(shape) != (), "problem", "is no pooled convolution, of which alone this bound is valid")
+        value = dual_value(problem, coefficients(problem, self.multipliers))
+        require(value >= 0, "multipliers", "have a negative dual value")
+        whole, many = patches(problem)
+        each = tuple((i * many + p, number) for i, number in self.multipliers for p in range(many))
+        cases = every_case(whole)
+        proved_coefficients(whole, each, self.trees, self.denominator, cases, [Limit(self.square, True)] * len(cases))
+        require_bound(problem, self.power, self.bracket, value * value, self.square)
+
+
+LowerBoundOfDepth: TypeAlias = LowerBoundCrude | LowerBoundLinear | LowerBoundPooled
+"""A bound of the power of the objective from below."""
+
+
 class DeepUpperBound(Certificate):
     """`witness` is of the family, fits, and has J of at most U, its layers balanced: `bracket = (None, U)`."""
 
@@ -152,7 +194,7 @@ class DeepOptimalWithin(WithSubject):
     }
     CLAIM = "{who} fits, and its objective is at most 1 + {tolerance} times that of any {family}, that fits"
     tolerance: NotNegative
-    lower: LowerBoundCrude | LowerBoundLinear
+    lower: LowerBoundOfDepth
 
     def check(self, problem: Problem, subject: Network) -> None:
         """Whether J(subject) <= (1 + tolerance)^m L, L proved by the lower bound."""
@@ -185,9 +227,7 @@ def power_bracket(
 
     mine: that of the network's, an upper bound itself.
     """
-    lows = [
-        proof.bracket[0] for proof in certificates.values() if isinstance(proof, LowerBoundCrude | LowerBoundLinear)
-    ]
+    lows = [proof.bracket[0] for proof in certificates.values() if isinstance(proof, LowerBoundOfDepth)]
     highs = [proof.bracket[1] for proof in certificates.values() if isinstance(proof, DeepUpperBound)]
     low = max((end for end in lows if end is not None), default=None)
     high = min((end for end in (*highs, mine) if end is not None), default=None)

@@ -17,7 +17,14 @@ from verify.checker.bounds import Infeasible, LowerBound, UpperBound, witness_va
 from verify.checker.certificate import OTHER_DEPTH, Certificate
 from verify.checker.codec import at
 from verify.checker.depth import balanced, is_own, power_objective, power_of, powered
-from verify.checker.depth_bounds import DeepUpperBound, LowerBoundCrude, LowerBoundLinear, power_bracket, rooted
+from verify.checker.depth_bounds import (
+    DeepUpperBound,
+    LowerBoundCrude,
+    LowerBoundLinear,
+    LowerBoundPooled,
+    power_bracket,
+    rooted,
+)
 from verify.checker.depth_stationary import DeepStationary
 from verify.checker.distances import distance_to_best
 from verify.checker.errors import CertificateError, InputError, require
@@ -42,6 +49,7 @@ BOUNDS: Mapping[str, type[Certificate]] = {
     "infeasible-width.json": InfeasibleWidth,
     "lower-bound-crude.json": LowerBoundCrude,
     "lower-bound-linear.json": LowerBoundLinear,
+    "lower-bound-pooled.json": LowerBoundPooled,
     "deep-upper-bound.json": DeepUpperBound,
 }
 """The files of the bracket, or of the proof that no network fits; then the same of the network's own width, and of
@@ -61,7 +69,7 @@ WITNESSES = {"better": "better.network.json", "better_own_width": "better-own-wi
 AUDIT_FILE = re.compile(
     r"(problem|network|audit|infeasible(-width)?|(symbolic-)?(lower|upper)-bound|lower-bound-width"
     r"|better(-own-width)?\.network"
-    r"|lower-bound-(crude|linear)|deep-upper-bound"
+    r"|lower-bound-(crude|linear|pooled)|deep-upper-bound"
     r"|symbolic-(stationary|global-optimum)"
     rf"|{LAYER_FILE}"
     r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"

@@ -15,8 +15,7 @@ from verify.checker.depth_bounds import (
     DeepBetterNetwork,
     DeepOptimalWithin,
     DeepUpperBound,
-    LowerBoundCrude,
-    LowerBoundLinear,
+    LowerBoundOfDepth,
 )
 from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import root_ends
@@ -106,7 +105,7 @@ def _of_powers(case: Case, certificate: Certificate) -> tuple[Fraction | None, F
     """The same of the bounds of other depths, whose roots are rounded outward."""
     if isinstance(certificate, DeepOptimalWithin):
         return _of_powers(case, certificate.lower)[0], None
-    if not isinstance(certificate, LowerBoundCrude | LowerBoundLinear | DeepUpperBound):
+    if not isinstance(certificate, LowerBoundOfDepth | DeepUpperBound):
         return None, None
     low, high = certificate.bracket
     m = certificate.power

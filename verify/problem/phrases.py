@@ -9,6 +9,7 @@ from verify.checker import statement
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.exact import dot, root_ends
 from verify.checker.objectives import Objective, PointLoss
+from verify.checker.pooled import channels
 from verify.numbers.counts import count
 from verify.numbers.decimals import at_least, is_exactly, value
 from verify.problem.members import has_margin, is_free, margins, trains_all
@@ -169,18 +170,22 @@ def any_width(problem: Problem) -> str:
 
 
 def family(shape: Architecture) -> str:
-    """Such as "depth 3 and any widths", "depth 2 and any widths, no weight of a layer at more than 4 or 1 places", and
-    "depth 1", which has no widths.
+    """Such as "depth 3 and any widths", "depth 2 and any widths, no weight of a layer at more than 4 or 1 places",
+    "depth 2 and any number of its channels" of pooled convolutions, and "depth 1", which has no widths.
     """
+    if channels(shape):
+        return f"depth {shape.depth} and any number of its channels"
     most = [layer.most_places for layer in shape.layers]
     shared = f", no weight of a layer at more than {' or '.join(map(str, most))} places" if max(most) > 1 else ""
     return f"depth {shape.depth}{' and any widths' if shape.depth > 1 else ''}{shared}"
 
 
 def shape_of(problem: Problem, shape: Architecture) -> str:
-    """Such as "this shape", of the problem itself, and "8 and 4 neurons", of other depths than 2."""
+    """Such as "this shape", of the problem itself, and "8 and 4 neurons", of other depths than 2, or "3 channels"."""
     if shape == problem.architecture:
         return "this shape"
+    if many := len(channels(shape)):
+        return count(many, "channel")
     return neurons_of(shape)
 
 

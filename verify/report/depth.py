@@ -9,7 +9,13 @@ from verify.checker.certificate import OTHER_DEPTH, Certificate
 from verify.checker.codec import rational_text
 from verify.checker.curves import NotLocalCurve
 from verify.checker.depth import power_objective, power_of
-from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, LowerBoundCrude, LowerBoundLinear
+from verify.checker.depth_bounds import (
+    DeepBetterNetwork,
+    DeepOptimalWithin,
+    LowerBoundCrude,
+    LowerBoundLinear,
+    LowerBoundPooled,
+)
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.exact import root_ends
@@ -128,5 +134,5 @@ def witness_words(audit: Audited, witness: Network) -> str:
 def lower_end(bounds: tuple[Certificate, ...]) -> Iterator[str]:
     """That the lower end of the bracket is crude, where it is."""
     kinds = {type(bound) for bound in bounds}
-    if LowerBoundCrude in kinds and LowerBoundLinear not in kinds:
+    if LowerBoundCrude in kinds and not kinds & {LowerBoundLinear, LowerBoundPooled}:
         yield CRUDE

@@ -35,6 +35,7 @@ EXPECTED = {
     "9 wrong singular vector": "PPRRR",
     "10 wrong singular vector, ReLU": "PPRRR",
     "12 pooled tie": "PPRRR",
+    "a pooled optimum": "PPPPP",
     "13 deep waste": "PPRRR",
     "17 optimal without multipliers": "PRUUU",
     "19 chain": "PPPPP",
@@ -73,9 +74,12 @@ def test_their_reports_and_pages(name, tmp_path):
 
 
 def test_the_family_stands_in_the_first_line_and_crude_bounds_are_called_so():
-    shared = " ".join(str(audited(depth_cases.pooled_tie())).split())
-    assert "compared with networks of depth 2 and any widths, no weight of a layer at more than 2 or 2 places" in shared
+    shared = " ".join(str(audited(depth_cases.wrong_singular_vector(0))).split())
+    assert "compared with networks of depth 2 and any widths, no weight of a layer at more than 2 or 1 places" in shared
     assert CRUDE in shared
+    channels = " ".join(str(audited(depth_cases.pooled_tie())).split())
+    assert "compared with networks of depth 2 and any number of its channels" in channels
+    assert CRUDE not in channels
     exact = " ".join(str(audited(depth_cases.linear_of_ones())).split())
     assert "about 1.8898816 = ½‖θ‖² at margin 1; its power 3 is 6.75" in exact
     assert CRUDE not in exact

@@ -10,7 +10,7 @@ from inspect import CO_GENERATOR
 import pytest
 
 from solvers.clock import reading
-from tests.depth_cases import diagonal_of_ones
+from tests.depth_cases import diagonal_of_ones, pooled_tie
 from tests.verify.auditing.test_loop import assert_sound
 from verify import Network, Verdict, audit
 from verify.auditing.clock import INTERRUPTED, LATE, Clock
@@ -37,6 +37,11 @@ STEPS = {
     "verify.deciders.closed_forms.find_closed_forms": (EXACT, PAIR, "the closed form"),
     "verify.auditing.depth.stationarity": (DEEP, SQUARE, "stationarity"),
     "verify.auditing.depth.bounds": (DEEP, SQUARE, "the bound of the best objective"),
+    "verify.auditing.depth.over_channels": (
+        pooled_tie().network,
+        ([[1, 0, 0, 1]], [1]),
+        "the search over any number of channels",
+    ),
     "verify.auditing.depth.searched": (DEEP, SQUARE, "the search for better networks"),
     "verify.auditing.depth.descent": (DEEP, SQUARE, "local and global optimality"),
 }

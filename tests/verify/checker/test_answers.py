@@ -82,6 +82,7 @@ EXPECTED = {
     "layer-better": "P0 - - R0 R0",
     "lower-bound-crude": "- - - - -",
     "lower-bound-linear": "- - - - -",
+    "lower-bound-pooled": "- - - - -",
     "deep-upper-bound": "- - - - -",
     "deep-better-network, own-width": "P0 - - RT RT",
     "deep-better-network, any-width": "P0 - - - RT",
@@ -151,7 +152,7 @@ def deep_samples():
     """The same of the kinds of any depth."""
     turned = depth_cases.concave_kinks()
     chain, ones, linear = depth_cases.chain(), depth_cases.diagonal_of_ones(), depth_cases.linear_of_ones()
-    narrow = depth_cases.narrow_margins()
+    narrow, pooled = depth_cases.narrow_margins(), depth_cases.pooled_optimum()
     apart, best = depth_cases.unbalanced_layers(), depth_cases.optimal_without_multipliers()
     smooth = depth_cases.unbalanced_layers(Goal.MIN_NORM, qualification="independent gradients")
     fitted = depth_cases.chain(Goal.MIN_NORM)
@@ -183,6 +184,7 @@ def deep_samples():
         "layer-better": (narrow.problem, narrow.network, replace(narrow.proofs["shorter"], tolerance=T)),
         "lower-bound-crude": (chain.problem, chain.network, lower),
         "lower-bound-linear": (linear.problem, linear.network, linear.proofs["lower"]),
+        "lower-bound-pooled": (pooled.problem, pooled.network, pooled.proofs["lower"]),
         "deep-upper-bound": (chain.problem, chain.network, upper),
         "deep-better-network, own-width": (chain.problem, doubled, own),
         "deep-better-network, any-width": (chain.problem, doubled, other),

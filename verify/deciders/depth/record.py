@@ -9,7 +9,7 @@ from typing import final
 from solvers.instance import SearchStatus
 from verify.checker.certificate import Certificate
 from verify.checker.depth import is_own, powered
-from verify.checker.depth_bounds import DeepUpperBound, LowerBoundCrude, LowerBoundLinear
+from verify.checker.depth_bounds import DeepUpperBound, LowerBoundOfDepth
 from verify.checker.statement import Architecture
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -26,7 +26,7 @@ class PowerBounds:
     witnesses: with what their objective is to the power m, the best first.
     """
 
-    lower: tuple[LowerBoundCrude | LowerBoundLinear, ...] = ()
+    lower: tuple[LowerBoundOfDepth, ...] = ()
     upper: DeepUpperBound | None = None
     witnesses: tuple[tuple[Fraction, Network], ...] = ()
     status: SearchStatus = SearchStatus.OPTIMAL

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from solvers.any_width.master import Column
     from solvers.instance import ProblemInstance
 
-__all__ = ["float_bracket"]
+__all__ = ["columns_of", "float_bracket"]
 
 SEARCH_SHARE = 0.85
 """Of the time, for the search in floats; the rest is for making exact what it found, at least `LEAST_SECONDS`."""
@@ -66,9 +66,9 @@ def float_bracket(
     else:
         search = partial(solve, instance)
     outcome = search(
-        () if network is None else _columns(problem, network),
+        () if network is None else columns_of(problem, network),
         multipliers=_dense(earlier.multipliers, len(problem.data)),
-        further=[column for witness in earlier.witnesses for column in _columns(problem, witness)],
+        further=[column for witness in earlier.witnesses for column in columns_of(problem, witness)],
         tol=tol / 2,
         deadline=share(deadline, SEARCH_SHARE),
         on_progress=on_progress,
@@ -146,7 +146,8 @@ def _dense(multipliers: Iterable[tuple[int, Fraction]], size: int) -> NDArray[np
     return values if values.any() else None
 
 
-def _columns(problem: Problem, network: Network) -> list[Column]:
+def columns_of(problem: Problem, network: Network) -> list[Column]:
+    """The activation patterns of the neurons of a two-layer network that count."""
     from solvers.any_width.master import Column
 
     classes = problem.mask_classes

@@ -33,6 +33,7 @@ from verify.checker.depth_bounds import (
     DeepUpperBound,
     LowerBoundCrude,
     LowerBoundLinear,
+    LowerBoundPooled,
 )
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
@@ -77,6 +78,8 @@ def every_kind():
     chain, linear = depth_cases.chain(), depth_cases.linear_of_ones()
     yield chain.problem, None, chain.of("lower")
     yield linear.problem, None, linear.of("lower")
+    pooled = depth_cases.pooled_optimum()
+    yield pooled.problem, None, pooled.of("lower")
     upper = DeepUpperBound(witness=chain.network, power=3, bracket=(None, Fraction(27, 8)))
     yield chain.problem, None, sealed(chain.problem, None, upper)
 
@@ -107,8 +110,8 @@ def test_every_kind_is_there():
     assert {type(c) for *_, c in KINDS} == {
         Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, LowerBound, UpperBound, BetterNetwork,
         OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, DeepLocal, NotLocalCurve, DeepBetterNetwork,
-        DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LayerLocal, LayerNotLocal,
-        LayerOptimal, LayerBetter,
+        DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, LayerLocal,
+        LayerNotLocal, LayerOptimal, LayerBetter,
     }  # fmt: skip
     for problem, network, certificate in KINDS:
         assert sealed(problem, network, certificate) == certificate

@@ -32,6 +32,7 @@ KNOWN = {
     "9 wrong singular vector": [(P, P)] * 2,
     "10 wrong singular vector, ReLU": [(P, R), (P, P)],
     "12 pooled tie": [(R, R), (P, P)],
+    "a pooled optimum": [(P, P)] * 2,
     "13 deep waste": [(P, P)] * 3,
     "14 narrow margins": [(R, R), (P, P)],
     "15 doubled neuron": [(P, R), (P, P)],
