@@ -115,7 +115,7 @@ def _scales(instance: ProblemInstance) -> tuple[Floats, float]:
     sizes[sizes == 0] = sizes.max(initial=0.0) or 1.0
     if instance.free:
         sizes[:] = sizes.max()
-    scales = 2.0 ** -np.round(np.log2(sizes))
+    scales = np.asarray(2.0 ** -np.round(np.log2(sizes)), np.float64)
     sides = np.maximum(np.abs(instance.targets) - instance.tolerance, 0.0)
     required = np.abs((scales if not instance.free else 1.0) * sides)
     return scales, 2.0 ** -np.round(np.log2(float(np.max(required)) or 1.0))

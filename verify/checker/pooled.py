@@ -78,7 +78,7 @@ def patches(problem: Problem) -> tuple[Problem, int]:
         if is_linear:
             own = [[[sum(column, Fraction(0)) for column in zip(*seen, strict=True)]] for seen in own]
         blocks = [[*seen, *[[Fraction(0)] * len(seen[0])] * (many - len(seen))] for seen in own]
-        rows += (tuple(chain(*parts)) for parts in zip(*blocks, strict=True))
+        rows += (tuple(z for block in blocks for z in block[p]) for p in range(many))
     targets = tuple(y for y in problem.targets for _ in range(many))
     hidden = _masked([len(gather[0]) for gather in found], shape.slope)
     outer = Layer(len(found), 1, None)

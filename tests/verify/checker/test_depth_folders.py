@@ -86,7 +86,6 @@ def test_a_bound_that_is_left_out_takes_the_bracket_with_it(tmp_path):
     (tmp_path / "lower-bound-pooled.json").unlink()
     lines = " ".join(refused(tmp_path))
     assert "bracket is" in lines
-    assert "bracket is" in lines
 
 
 def material(found, **changes):
