@@ -85,7 +85,8 @@ def better_command(folder: str, out: str, own_width: bool, layer: int | None) ->
         file = given / layer_file(layer, "better.network")
         if not file.is_file():
             click.echo(
-                f"isoptimal: {folder} holds no network with a better layer {layer}{_why_no_layer(found)}", err=True
+                f"isoptimal: {folder} holds no network with a better layer {layer}{_why_no_layer(found, layer)}",
+                err=True,
             )
             return 1
     if found.network is None or not file.is_file():
@@ -112,8 +113,10 @@ def better_command(folder: str, out: str, own_width: bool, layer: int | None) ->
     return 0
 
 
-def _why_no_layer(found: Decision) -> str:
+def _why_no_layer(found: Decision, layer: int) -> str:
     """What is to be done about it, or what the folder says."""
+    if found.network is not None and layer >= (many := len(found.network.architecture.layers)):
+        return f": its network has {count(many, 'layer')}, counted from 0"
     if not (found.audit or {}).get("layers"):
         return ": audit it with --layers"
     return ", for what the audit says of its layers see isoptimal check"

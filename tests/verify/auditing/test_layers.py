@@ -197,3 +197,7 @@ def test_a_folder_without_layers_holds_no_better_one(tmp_path):
     run = CliRunner().invoke(program, wanted, standalone_mode=False)
     assert run.return_value == 1
     assert "audit it with --layers" in run.output
+    wanted[3] = "2"
+    run = CliRunner().invoke(program, wanted, standalone_mode=False)
+    assert run.return_value == 1
+    assert "holds no network with a better layer 2: its network has 2 layers, counted from 0" in run.output
