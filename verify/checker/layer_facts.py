@@ -69,12 +69,12 @@ def layer_bracket(
 ) -> tuple[tuple[Fraction, Fraction] | None, tuple[Fraction, Fraction] | None]:
     """Two ends of the least squared norm of the layer, and how far above it the own one is; None where none is known.
 
-    proofs: by what is in the names of their files.
+    proofs: by what is in the names of their files. Parameters that are all 0 are the least: no squared norm is below 0.
     """
     bounds = [proof for proof in proofs.values() if isinstance(proof, LayerOptimal)]
     better = [proof for proof in proofs.values() if isinstance(proof, LayerBetter)]
-    lower = max((own / (1 + proof.tolerance) for proof in bounds), default=None)
     upper = min((squared_norm(proof.parameters) for proof in better), default=own)
+    lower = max((own / (1 + proof.tolerance) for proof in bounds), default=None if upper else upper)
     return bracket_and_excess(lower, upper, own)
 
 

@@ -281,6 +281,17 @@ def test_a_layer_of_zeros():
     assert [(one.bracket, one.excess) for one in result.layers] == [((0, 0), None)] * 2
 
 
+def test_a_layer_that_zeros_are_better_than(tmp_path):
+    """On the target 0 with 1 in front of a unit without effect: the least squared norm is 0, known without a bound."""
+    found = case(shape([1, 1, 1], [0]), [[1], [0]], [[1]], [0], goal=Goal.MIN_NORM)
+    result = audited(found)
+    assert [(one.bracket, one.excess) for one in result.layers] == [((0, 0), None)] * 2
+    assert "100 % lower; the least is 0" in " ".join(str(result).replace("\u00a0", " ").split())
+    check_words(result)
+    result.save(tmp_path)
+    assert refused(tmp_path) == []
+
+
 def test_sealed_certificates_of_layers_keep_their_claim():
     found = doubled_neuron()
     first = audited(found).layers[0].optimal.certificate
