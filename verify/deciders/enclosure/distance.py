@@ -81,9 +81,10 @@ def nearly_apart(
         aim[-1, -1] = structure.bias
     for place, mine in enumerate(parts):
         for j, share in mine.items():
-            size = abs(to_float(share)) * structure.amplitudes[place]
-            aim[j, :-1] = math.copysign(math.sqrt(size * steep), share) * structure.p[place]
-            aim[j, -1] = math.copysign(math.sqrt(size / steep), share) * int(structure.signs[place])
+            part = to_float(share)
+            size = abs(part) * structure.amplitudes[place]
+            aim[j, :-1] = math.copysign(math.sqrt(size * steep), part) * structure.p[place]
+            aim[j, -1] = math.copysign(math.sqrt(size / steep), part) * int(structure.signs[place])
     return float(np.linalg.norm(given - aim) / np.linalg.norm(given))
 
 
