@@ -87,3 +87,63 @@ def test_a_reading_is_that_of_the_labelled_points():
 def test_a_target_of_0_has_no_side():
     with pytest.raises(ValueError, match="must not be 0"):
         ProblemInstance([[1.0]], [0.0], margin=True)
+
+
+# ------------------------------------------------------------------------------------------------- bundles
+
+
+def bundled(seed, *, margin, points=5, bundle=2, columns=2, tolerance=0.0):
+    """Random bundles; for margins on the sides on which a random network has its outputs."""
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((points * bundle, columns))
+    sums = np.maximum(rows @ rng.standard_normal((columns, 3)), 0.0) @ np.array([1.0, -1.0, 0.5])
+    values = sums.reshape(points, bundle).sum(axis=1)
+    targets = np.where(values > 0, 1.0, -1.0) if margin else values
+    return ProblemInstance(rows, np.repeat(targets, bundle), margin=margin, bundle=bundle, tolerance=tolerance)
+
+
+def sums_of(given, atoms):
+    """f of each point, shape (points,)."""
+    z = given.rows @ atoms.directions.T
+    return (np.maximum(z, given.slope * z) @ atoms.signs.astype(float)).reshape(-1, given.bundle).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("margin", "points", "bundle", "tolerance"),
+    [(True, 5, 3, 0.0), (False, 4, 2, 0.0), (False, 4, 3, 0.1), (True, 90, 2, 0.0)],
+)
+def test_bundles_have_one_multiplier_and_one_constraint(margin, points, bundle, tolerance):
+    given = bundled(3, margin=margin, points=points, bundle=bundle, tolerance=tolerance)
+    outcome = solve(given, tol=TOL)
+    proof, atoms = outcome.proof, outcome.candidates[0]
+    wanted = given.targets[::bundle]
+    if margin:
+        assert (sums_of(given, atoms) * wanted).min() >= 1 - 1e-7
+    else:
+        assert np.abs(sums_of(given, atoms) - wanted).max() <= tolerance + 1e-6
+    assert atoms.value <= proof.lower * (1 + TOL)
+    by_point = proof.multipliers.reshape(-1, bundle)
+    assert (by_point == by_point[:, :1]).all()
+    value = by_point[:, 0] @ (np.ones(points) if margin else wanted) - tolerance * np.abs(by_point[:, 0]).sum()
+    assert proof.lower == pytest.approx(value / proof.beta, rel=1e-9)
+    weights = (proof.multipliers * given.signs)[proof.support]
+    for sign, tree in zip((1, -1), proof.trees, strict=True):
+        assert_proves(tree, given.rows[proof.support], sign * weights, 0.0, proof.beta * (1 + 1e-9))
+
+
+def test_bundles_that_are_none():
+    rows, targets = np.ones((4, 2)), np.array([1.0, 1.0, -1.0, -1.0])
+    assert ProblemInstance(rows, targets, margin=True, bundle=2).points == 4
+    for bundle, free, sides in ((0, False, targets), (3, False, targets), (2, True, targets)):
+        with pytest.raises(ValueError, match="whole bundles"):
+            ProblemInstance(rows, sides, margin=True, bundle=bundle, free=free)
+    with pytest.raises(ValueError, match="one target"):
+        ProblemInstance(rows, targets[[0, 2, 1, 3]], margin=True, bundle=2)
+
+
+def test_the_rows_of_whole_bundles():
+    given = bundled(0, margin=True, points=4, bundle=3)
+    assert given.whole(np.array([1, 2, 9])).tolist() == [0, 1, 2, 9, 10, 11]
+    alone = sized(0)
+    chosen = np.array([3, 1])
+    assert alone.whole(chosen) is chosen

@@ -1,7 +1,6 @@
 """The bracket over any number of channels, against two-layer networks, dense grids of filters and trainings."""
 
 import json
-from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -23,7 +22,7 @@ from verify.deciders.depth.bounds import crude_bound
 from verify.deciders.depth.improving import candidates
 from verify.deciders.depth.pooled import PooledSearch, is_pooled, moved_to_fit, on_patches, patch_problem, pooled_search
 from verify.deciders.depth.record import PowerBounds
-from verify.deciders.depth.searching import better, bounds, is_closed, none_is_better, over_channels
+from verify.deciders.depth.searching import better, bounds, is_closed, none_is_better, over_channels, with_networks
 from verify.numbers.floats import float_rows, float_targets
 from verify.problem.problem import power_of_objective
 from verify.readers.cases import read_case
@@ -104,10 +103,18 @@ def test_bundles_of_one_patch_have_the_bracket_of_two_layers(name):
     low, high = found.bracket
     if not high:
         return
-    lower, upper = ends(problem, pooled_search(problem, network, 1e-7, None))
+    search = pooled_search(problem, network, 1e-7, None)
+    lower, upper = ends(problem, search)
     assert lower <= float(high) * (1 + 1e-12)
     assert upper >= float(low) * (1 - 1e-12)
-    assert upper <= lower * (1 + 1e-6), name
+    assert upper <= lower * (1 + 1e-6)
+    wanted, mine = found.verdicts.get("global_any_width"), power_of_objective(problem, network)
+    if wanted in ("proved", "refuted") and mine is not None:
+        known = with_networks(problem, PowerBounds(lower=(search.lower,)), search.witnesses)
+        power, tol = mine[0] / mine[1], F(1, 10**7)
+        assert (none_is_better(problem, network, power, known, tol) is not None) == (wanted == "proved")
+        beaten = better(problem, network, power, known, tol, own_width=False)
+        assert (beaten is not None) == (wanted == "refuted")
 
 
 def test_there_are_many_of_them():
@@ -248,6 +255,8 @@ def replace_tolerance(problem, eps):
     return Problem(problem.data, problem.architecture, goal=problem.goal, bias=problem.bias, fit_tolerance=eps)
 
 
-def test_kinks_that_depend_on_each_other_are_left():
+def test_a_network_at_dependent_kinks():
+    """Both patches of the second point are at the kink of the best filter."""
     found = case(pooled(0), [[1, 0], [1]], [[1, 0, 0, 1], [0, 1, 0, 2]], [1, 0], goal=Goal.MIN_NORM)
-    assert replace(pooled_search(found.problem, found.network, GAP, None), witnesses=()).lower is not None
+    lower, upper = ends(found.problem, pooled_search(found.problem, found.network, GAP, None))
+    assert upper <= lower * (1 + GAP)
