@@ -154,7 +154,7 @@ def audit(
     notes: Iterable[str] = (),
     relax: bool = True,
     slope: object = None,
-    output_bias: str = "refuse",
+    output_bias: str | None = None,
     two_logits: str = "refuse",
     fold: bool = False,
     target: str | None = None,
@@ -170,9 +170,11 @@ def audit(
     network: whatever `verify.read` takes.   data, y: whatever `verify.read_data` takes. What the readers choose is said
     in the notes.
     slope: of the activation (0 ReLU, 1 linear), for weights that hold none, such as a state dict.
-    output_bias: "neuron" turns a bias on the output into one more hidden neuron; "refuse" does not read such a network.
-    "penalised" and "free" keep it, and say whether it counts in the norm; "keep" counts it if the hidden biases do.
-    Where a loss is asked it is kept in any case, with the decay of the output layer or none.
+    output_bias: "penalised" and "free" keep a bias on the output, and say whether it counts in the norm; "keep" counts
+    it unless the hidden biases are free, which is the default of one that is not 0, and said in the notes. "neuron"
+    turns it into one more hidden neuron; "refuse" does not read such a network, the default where only the hidden layer
+    is trained, layers are frozen, or a formula is sought. A loss keeps it in any case, with the decay of the output
+    layer or none.
     two_logits: "difference" reads the second of two outputs minus the first; "refuse" does not, but for the logistic
     loss, which is what two outputs are trained by with cross-entropy: half the decay of the output layer is then that
     of their difference.
@@ -239,6 +241,7 @@ def audit(
     trained_for = TrainedFor.of(
         network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
         two_logits=two_logits, trust_pickle=trust_pickle,
+        trained=trained, is_plain=not symbolic and not frozen,
     )  # fmt: skip
     options = Options(
         slope=slope, fold=fold, trust_pickle=trust_pickle, frozen=frozen_given(frozen), **trained_for.reading
@@ -255,8 +258,9 @@ def audit(
             is_regression=trained_for.is_regression,
         )
     except MissingOptionsError as error:
-        raise error.with_audit(*(("data",) if y is None else ("X", "y"))) from None
-    found = frozen_at(found, frozen)
+        said = error if output_bias is not None else error.leaving_out("output_bias")
+        raise said.with_audit(*(("data",) if y is None else ("X", "y"))) from None
+    found = trained_for.settled(frozen_at(found, frozen))
     wanted = trained_for.on(found)
     found = replace(found, notes=(*found.notes, *wanted.notes))
     asked = posed(

@@ -10,7 +10,7 @@ Source: `docs/mathematics.md`, 14.8 "Two logits".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -19,11 +19,12 @@ from typing import Any, NamedTuple, final
 from verify.checker.errors import InputError
 from verify.checker.exact import squared_norm
 from verify.numbers.decimals import about
-from verify.problem.members import is_free, is_regression
+from verify.problem.members import is_free, is_regression, trains_all
+from verify.problem.network import Network
 from verify.problem.objectives import OUTPUT_BIASES, LossAsked
 from verify.problem.optimisers import Logits
 from verify.problem.phrases import NO_OUTPUT_BIAS, SECOND_MINUS_FIRST
-from verify.problem.problem import Bias, Goal, Objective
+from verify.problem.problem import Bias, Goal, Objective, Trained
 from verify.problem.trained import asked_of, is_own, objective_of
 from verify.readers.given import Given
 
@@ -48,6 +49,7 @@ class TrainedFor:
     """What is asked besides the network and its data, as the user said it.
 
     asked: None where no loss is asked by its name.   source: the network as it was given, or the estimator in its file.
+    is_by_default: whether nothing was said of an output bias, which is kept then unless it is 0.
     """
 
     goal: Goal | Objective | str | None
@@ -57,6 +59,7 @@ class TrainedFor:
     bias: Bias | str | None
     output_bias: str
     two_logits: str
+    is_by_default: bool = False
 
     @classmethod
     def of(
@@ -68,16 +71,24 @@ class TrainedFor:
         decay: object = None,
         reduction: object = None,
         bias: Bias | str | None = None,
-        output_bias: str = "refuse",
+        output_bias: str | None = None,
         two_logits: str = "refuse",
         trust_pickle: bool = False,
+        trained: Trained | str | None = None,
+        is_plain: bool = True,
     ) -> TrainedFor:
-        """From the arguments of `audit`; InputError for what is not asked together."""
+        """From the arguments of `audit`; InputError for what is not asked together.
+
+        is_plain: whether no layer is frozen and no formula is sought. Else, and where the output weights are not
+        trained, an output bias is not asked about, and refused unless something is said of it.
+        """
         source = _object_in(network, trust_pickle) if is_own(goal) else network
         asked = asked_of(source, goal, loss, decay, reduction)
         return cls(
-            goal=goal, asked=asked, source=source, decay=decay, bias=bias, output_bias=output_bias,
+            goal=goal, asked=asked, source=source, decay=decay, bias=bias,
+            output_bias=output_bias or ("keep" if is_plain and _trains_both(trained) else "refuse"),
             two_logits=two_logits,
+            is_by_default=output_bias is None,
         )  # fmt: skip
 
     @property
@@ -104,6 +115,15 @@ class TrainedFor:
             return Bias(self.output_bias)
         is_left_out = self.bias in set(Bias) and is_free(Bias(self.bias))
         return Bias.FREE if is_left_out else Bias.PENALISED
+
+    def settled(self, found: Given) -> Given:
+        """Without an output bias of exactly 0 of which nothing was said, where networks have to fit."""
+        network = found.network
+        is_asked = self.asked is not None or isinstance(self.goal, Objective) or not self.is_by_default
+        if is_asked or network.output_bias or len(network.parameters) == len(network.architecture.layers):
+            return found
+        bare = Network(network.architecture, network.parameters[:-1]).placed(network.surroundings)
+        return replace(found, network=bare if network.is_exact else bare.as_from_floats())
 
     def on(self, found: Given) -> AskedGoal:
         """What is asked of a network and data that were read."""
@@ -140,6 +160,11 @@ def _of_two_logits(goal: Objective, logits: Logits | None) -> Iterator[str]:
         f"what both outputs have in common (their sum) adds {about(cost, 4)} to the objective of the network as it "
         "was trained, and nothing to the best possible: it is not in the objective here"
     )
+
+
+def _trains_both(trained: Trained | str | None) -> bool:
+    """Whether both layers are trained; not where that is nothing that is known, which is refused later."""
+    return trained is None or (trained in set(Trained) and trains_all(Trained(trained)))
 
 
 def _object_in(network: object, trust_pickle: bool) -> object:

@@ -105,11 +105,10 @@ Examples:
 @click.option(
     "--output-bias",
     type=click.Choice(["refuse", "neuron", *OUTPUT_BIASES]),
-    default="refuse",
-    show_default=True,
-    help="What to do with a bias on the output: refuse the network, turn it into one more hidden neuron, or keep it: "
-    "counted in the norm if the hidden biases are (keep), counted (penalised), or not (free). With --loss, where it is "
-    "kept by default, it has their decay or none.",
+    help="What to do with a bias on the output: keep it, counted in the norm if the hidden biases are (keep, which is "
+    "the default of one that is not 0), counted (penalised), or not (free); turn it into one more hidden neuron; or "
+    "refuse the network, the default with --trained hidden, --frozen and --symbolic. With --loss it has their decay or "
+    "none.",
 )
 @refused_unless(
     "--two-logits",
@@ -181,7 +180,7 @@ def audit_command(
     tol: Fraction,
     stationary_tol: Fraction | None,
     fit_tol: Fraction | None,
-    output_bias: str,
+    output_bias: str | None,
     two_logits: str,
     fold: bool,
     time_limit: Fraction | None,
@@ -233,6 +232,7 @@ def audit_command(
         wanted = TrainedFor.of(
             network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
             two_logits=two_logits, trust_pickle=trust_pickle,
+            trained=trained, is_plain=not symbolic and not frozen,
         )  # fmt: skip
         options: dict[str, Any] = {"slope": slope, "fold": fold, "trust_pickle": trust_pickle, **wanted.reading}
         options["frozen"] = frozen or 0
@@ -285,7 +285,7 @@ def _task(
         )  # fmt: skip
     except MissingOptionsError as error:
         raise error.with_command(click.get_current_context().obj or ("isoptimal", "audit", network, data)) from None
-    asked = wanted.on(brought := frozen_at(brought, options["frozen"]))
+    asked = wanted.on(brought := wanted.settled(frozen_at(brought, options["frozen"])))
     return _AuditTask(
         place=f"{network} with {data}",
         network=brought.network,

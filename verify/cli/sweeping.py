@@ -39,13 +39,6 @@ _OWN = {
         type=click.Choice([goal.value for goal in Goal]),
         help="What the networks are to do with the least norm. By default what the targets suggest.",
     ),
-    "output_bias": click.Option(
-        ["--output-bias"],
-        type=click.Choice(["refuse", "neuron"]),
-        default="refuse",
-        show_default=True,
-        help="What to do with a bias on the output: refuse the network, or turn it into one more hidden neuron.",
-    ),
 }
 """Options of which a sweep knows less than an audit, as it asks no loss with weight decay."""
 

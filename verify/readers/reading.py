@@ -148,6 +148,11 @@ class MissingOptionsError(InputError):
         """The same error, ending in the call of `audit` with these names of the data."""
         return self._with(f"audit({{0}}, {', '.join(data)}, {{1}})")
 
+    def leaving_out(self, name: str) -> MissingOptionsError:
+        """The same error, of a call that does not have this option, which is at its default then."""
+        given = Options(**{key: value for key, value in self.given.given().items() if key != name})  # type: ignore[arg-type]
+        return MissingOptionsError(self.reason, self.needed, given, self.place, self.word, self.call)
+
     def with_train(self, *data: str) -> MissingOptionsError:
         """The same error, ending in the call of `train` with these names of the data."""
         return self._with(f"train({', '.join(data)}, start={{0}}, {{1}})")

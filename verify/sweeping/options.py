@@ -13,6 +13,7 @@ from verify.checker.codec import rational_text
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_flag, a_time_limit, a_tolerance
 from verify.numbers.values import rational
+from verify.problem.objectives import OUTPUT_BIASES
 from verify.problem.posing import a_fit_tolerance
 from verify.problem.problem import Bias, Goal
 
@@ -22,10 +23,14 @@ __all__ = ["Questions", "differences"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Questions:
-    """The options of `audit` that decide what its answers say; one set for a whole sweep."""
+    """The options of `audit` that decide what its answers say; one set for a whole sweep.
+
+    output_bias: None by default, and where the networks that were read have none: it was refused, or is a neuron.
+    """
 
     goal: str | None = None
     bias: str | None = None
+    output_bias: str | None = None
     tol: Fraction = Fraction(1, 10**6)
     stationary_tol: Fraction | None = None
     near: Fraction | None = None
@@ -46,6 +51,7 @@ class Questions:
         return cls(
             goal=goal,
             bias=bias,
+            output_bias=given["output_bias"] if given["output_bias"] in OUTPUT_BIASES else None,
             tol=a_tolerance(given["tol"], "tol"),
             fit_tol=fit_tol,
             time_limit=a_time_limit(given["time_limit"]),

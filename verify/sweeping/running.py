@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import cast, final
 
 from verify.auditing.interruptions import CtrlC
+from verify.auditing.trained_for import TrainedFor
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_flag, a_path, wrong
 from verify.problem.members import is_regression
@@ -62,7 +63,7 @@ def sweep(
     time_limit: float | None = None,
     symbolic: bool = False,
     slope: object = None,
-    output_bias: str = "refuse",
+    output_bias: str | None = None,
     two_logits: str = "refuse",
     fold: bool = False,
     trust_pickle: bool = False,
@@ -90,10 +91,11 @@ def sweep(
     only one at a time can. Raises InputError for options that suit no network, and for folders that cannot be used.
     """
     questions = Questions.of(
-        {"goal": goal, "bias": bias, "tol": tol, "stationary_tol": stationary_tol, "near": near, "fit_tol": fit_tol,
-         "time_limit": time_limit, "symbolic": symbolic}
+        {"goal": goal, "bias": bias, "output_bias": output_bias, "tol": tol, "stationary_tol": stationary_tol,
+         "near": near, "fit_tol": fit_tol, "time_limit": time_limit, "symbolic": symbolic}
     )  # fmt: skip
-    options = Options(slope=slope, output_bias=output_bias, two_logits=two_logits, fold=fold, trust_pickle=trust_pickle)
+    asked = TrainedFor.of(None, goal=goal, output_bias=output_bias, two_logits=two_logits, is_plain=not symbolic)
+    options = Options(slope=slope, fold=fold, trust_pickle=trust_pickle, **asked.reading)
     if executor is not None and not isinstance(executor, Executor):
         raise wrong(executor, "executor", "give a concurrent.futures.Executor; of a Dask client, client.get_executor()")
     if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.losses import over_all_cells, random_constraints
 from tests.words import check_words
-from verify import Bias, Dataset, Goal, InputError, Network, Problem, Verdict, audit
+from verify import Bias, Dataset, Goal, InputError, Network, Problem, Verdict, audit, sweep
 from verify.auditing.asked import pose
 from verify.checker.folder import decide_folder
 from verify.deciders.global_optimality.bracket import bracket_optimum
@@ -51,24 +51,62 @@ def test_the_best_network_at_any_margin(mode, value, multipliers, g):
 
 
 def test_how_a_bias_is_asked_about():
-    """As it is said; kept, as the hidden biases are; not at all without a word."""
+    """As it is said; kept, as the hidden biases are, also without a word, which a note says."""
     hidden = Network.two_layer([[1]], [1], b=[0], b2=-2)
     for network, options, wanted in (
         (BEST, {"output_bias": "free"}, Bias.FREE),
         (BEST, {"output_bias": "penalised"}, Bias.PENALISED),
         (BEST, {"output_bias": "keep"}, Bias.PENALISED),
+        (BEST, {}, Bias.PENALISED),
+        (hidden, {}, Bias.PENALISED),
+        (hidden, {"bias": "free"}, Bias.FREE),
+        ({"W": [[1.0]], "v": [1.0], "b2": -2.0, "slope": 0}, {}, Bias.PENALISED),
         (hidden, {"output_bias": "keep"}, Bias.PENALISED),
         (hidden, {"output_bias": "keep", "bias": "free"}, Bias.FREE),
         (hidden, {"output_bias": "penalised", "bias": "free"}, Bias.PENALISED),
     ):
-        problem = audit(network, LINE, SIGNS, time_limit=5, **options).problem
-        assert problem.output_bias is wanted
-        assert problem.has_output_bias
+        found = audit(network, LINE, SIGNS, time_limit=5, **options)
+        assert found.problem.output_bias is wanted
+        assert found.problem.has_output_bias
+        counts = "counts" if wanted is Bias.PENALISED else "does not count"
+        told = f"the output bias b {counts} in the norm ({wanted.value})"
+        assert told in found.notes
+        assert told in found.to_json()["notes"]
     with pytest.raises(InputError, match="say whether it counts"):
-        audit(BEST, LINE, SIGNS)
+        audit(BEST, LINE, SIGNS, output_bias="refuse")
     plain = audit(Network.two_layer([[1]], [1]), LINE, SIGNS, output_bias="keep").problem
     assert not plain.has_output_bias
     assert pose(BEST, LINE, SIGNS, output_bias="free").output_bias is Bias.FREE
+
+
+def test_a_bias_of_0_is_none_unless_it_is_asked_about():
+    """That a layer has a place for a bias says nothing of the question; a loss is asked with it all the same."""
+    zero, arrays = Network.two_layer([[1]], [1], b2=0), {"W": [[1.0]], "v": [1.0], "b2": 0.0, "slope": 0}
+    for network in (zero, arrays):
+        found = audit(network, LINE, SIGNS, time_limit=5)
+        assert not found.problem.has_output_bias
+        assert len(found.network.parameters) == 2
+        assert audit(network, LINE, SIGNS, output_bias="free", time_limit=5).problem.has_output_bias
+        assert audit(network, LINE, SIGNS, loss="hinge", decay=1, time_limit=5).problem.has_output_bias
+    assert not audit(arrays, LINE, SIGNS, time_limit=5).network.is_exact
+
+
+@pytest.mark.parametrize("options", [{"trained": "hidden"}, {"frozen": 1}, {"symbolic": True}])
+def test_where_it_is_not_asked_about_it_is_refused_by_default(options):
+    with pytest.raises(InputError, match="neuron"):
+        audit({"W": [[1.0]], "v": [1.0], "b2": -2.0, "slope": 0}, LINE, SIGNS, **options)
+
+
+@pytest.mark.parametrize(("said", "wanted"), [(None, "penalised"), ("keep", "penalised"), ("free", "free")])
+def test_sweeps_ask_as_audits_do(tmp_path, said, wanted):
+    source = tmp_path / "net.json"
+    BEST.save(source)
+    (row,), own = (
+        sweep([(source, (LINE, SIGNS))], output_bias=said, jobs=1),
+        audit(BEST, LINE, SIGNS, output_bias=wanted),
+    )
+    assert (row.outcome, row.neurons, row.objective) == ("audited", 1, float(own.objective))
+    assert row.global_any_width == own.global_any_width.verdict.value == "proved"
 
 
 @pytest.mark.parametrize(

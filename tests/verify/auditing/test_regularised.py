@@ -516,11 +516,15 @@ def test_files_keep_an_output_bias(files):
     assert again.exit_code == 0, again.output
 
 
-def test_an_output_bias_without_a_loss_is_refused(files):
+def test_an_output_bias_without_a_loss_counts_as_the_hidden_biases_do(files):
     Network.two_layer([[1, 0], [HALF, 1]], [1, -1], b2=HALF).save(files / "biased.json")
-    found = run("audit", files / "biased.json", files / "data.npz", "--goal", "min-norm")
-    assert found.exit_code == 2
-    assert "has an output bias, and min-norm has none" in " ".join(found.output.split())
+    line = ("audit", files / "biased.json", files / "data.npz", "--goal", "min-norm")
+    found = run(*line, "--time-limit", "5")
+    assert found.exit_code == 0
+    assert "the output bias b counts in the norm (penalised)" in " ".join(found.output.split())
+    refused = run(*line, "--output-bias", "refuse")
+    assert refused.exit_code == 2
+    assert "--output-bias neuron" in " ".join(refused.output.split())
 
 
 @pytest.mark.parametrize("loss", ["squared", "hinge"])

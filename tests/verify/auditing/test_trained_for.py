@@ -145,7 +145,7 @@ def test_what_is_not_asked_together():
         audit(Network.two_layer(W, V[0]), X, Y, loss="logistic", decay=1, output_bias="free")
     with pytest.raises(InputError, match="leave decay out"):
         TrainedFor.of(ONE, goal="trained", decay=1)
-    assert TrainedFor.of(ONE, goal=Goal.MIN_NORM).on(None) == (Goal.MIN_NORM, None, (), Bias.NONE)
+    assert TrainedFor.of(ONE, goal=Goal.MIN_NORM, output_bias="refuse").on(None) == (Goal.MIN_NORM, None, (), Bias.NONE)
 
 
 def run(*words):

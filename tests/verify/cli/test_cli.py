@@ -306,7 +306,6 @@ NETWORKS = {
     "W empty": ({"W": np.ones((0, 2))}, "W is empty (shape (0, 2))"),
     "no v": ({"v": None}, "lacks v: it must hold W and v"),
     "text": ({"W": W.astype(str)}, "W is text: store numbers"),
-    "output bias": ({"b2": 0.5}, "the output bias b2 is 0.5"),
     "slope": ({"slope": 2.0}, "slope is 2: it must lie between 0 (ReLU) and 1 (linear)"),
 }
 DATA = {

@@ -139,7 +139,7 @@ def test_notes_of_a_start_are_of_the_run_and_not_of_what_was_trained(arrays, opt
 
 def test_the_options_of_the_readers_are_options_of_audit(stored, tmp_path):
     state = {"0.weight": np.array(W), "2.weight": np.array([V]), "2.bias": np.array([0.5])}
-    with pytest.raises(InputError, match=r": audit\(state, X, y, slope=0, output_bias=\"neuron\"\)$"):
+    with pytest.raises(InputError, match=r": audit\(state, X, y, slope=0\)$"):
         audit(state, X, Y)
     found = audit(state, X, Y, slope=0, output_bias="neuron")
     assert found.network.width == 3

@@ -50,7 +50,10 @@ def exact_difference(x):
 def test_an_audit_names_them_in_one_short_traceback():
     with pytest.raises(MissingOptionsError) as caught:
         audit(TWO_LOGITS, POINTS, [1, 1, -1, -1])
-    assert str(caught.value).endswith('audit(state, X, y, slope=0, two_logits="difference", output_bias="neuron")')
+    assert str(caught.value).endswith('audit(state, X, y, slope=0, two_logits="difference")')
+    with pytest.raises(MissingOptionsError) as hidden:  # of which no output bias is asked
+        audit(TWO_LOGITS, POINTS, [1, 1, -1, -1], trained="hidden")
+    assert str(hidden.value).endswith('audit(state, X, y, slope=0, two_logits="difference", output_bias="neuron")')
     assert len(traceback.TracebackException.from_exception(caught.value).stack) <= 2
     assert "During handling" not in (told := "".join(traceback.format_exception(caught.value)))
     assert "direct cause" not in told
@@ -148,7 +151,7 @@ def test_the_command_line_is_printed_whole_and_works(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savez("my net.npz", W=[[1.0], [-1.0]], v=[1.0, -1.0], b2=0.25)
     np.savez("data.npz", X=[[-1.0], [1.0]], y=[-1, 1])
-    words = ["audit", "my net.npz", "data.npz", "--goal", "max-margin", "--time-limit", "5"]
+    words = ["audit", "my net.npz", "data.npz", "--goal", "max-margin", "--trained", "hidden", "--time-limit", "5"]
     refused = CliRunner().invoke(program, words, prog_name="isoptimal")
     assert refused.exit_code == 2
     message = " ".join(refused.stderr.split())

@@ -638,8 +638,10 @@ def test_a_sweep_of_nothing_but_failures_is_drawn_and_printed(tmp_path):
 def test_options_that_a_network_lacks_are_named_and_reach_the_reader(tmp_path):
     logits = tmp_path / "logits.npz"
     np.savez(logits, W=[[1.0, 1.0]], v=[1.0], b2=0.5)
-    (row,) = sweep([(logits, (X, Y))], executor=AtOnce())
+    (row,) = sweep([(logits, (X, Y))], executor=AtOnce(), output_bias="refuse")
     assert "--output-bias neuron" in row.failure
+    (row,) = sweep([(logits, (X, Y))], executor=AtOnce())
+    assert (row.outcome, row.neurons) == ("audited", 1)
     (row,) = biased = sweep([(logits, (X, Y))], executor=AtOnce(), output_bias="neuron")
     assert (row.outcome, row.neurons) == ("audited", 2)
     assert "of 1 network one of the neurons that are counted is the output bias" in str(biased)
