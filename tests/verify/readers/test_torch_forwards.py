@@ -319,8 +319,6 @@ def test_from_cross_entropy_to_a_verdict_by_the_command_in_the_first_message(tmp
         "0",
         "--two-logits",
         "difference",
-        "--output-bias",
-        "neuron",
     ]
     accepted = CliRunner().invoke(program, [*words[1:], "--time-limit", "10"], prog_name="isoptimal")
     assert accepted.exit_code == 0
@@ -334,7 +332,7 @@ def test_from_cross_entropy_to_a_verdict_by_the_call_in_the_first_message():
     with pytest.raises(InputError) as caught:
         audit(model, X, y)
     call = str(caught.value)[str(caught.value).index("audit(") :]
-    assert call == 'audit(model, X, y, two_logits="difference", output_bias="neuron")'
+    assert call == 'audit(model, X, y, two_logits="difference")'
     result = eval(call.replace(")", ", time_limit=10)"), {"audit": audit, "model": model, "X": X, "y": y})
     assert result.fits.verdict.value == "proved"
     assert any("of its two outputs" in note for note in result.notes)

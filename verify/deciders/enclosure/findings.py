@@ -11,6 +11,7 @@ satisfy them exactly; both are said.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from verify.deciders.enclosure import Nearby
 
 FARTHEST = 0.1
-"""Points farther away than this part of the norm, and answer nothing, are not enclosed: no report tells them."""
+"""Points of a loss that are farther away than this part of the norm are not enclosed: no report tells of them."""
 
 __all__ = ["lacks_exact_point", "local_without_exact_point", "strengthened", "without_nearby"]
 
@@ -80,7 +81,8 @@ def strengthened(
         for question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
     )
     nearest = to_float(tolerance)
-    sought = Sought(nearest=nearest, farthest=max(FARTHEST, nearest), is_open=is_open, least=least, most=most)
+    farthest = math.inf if problem.asks_fit else max(FARTHEST, nearest)
+    sought = Sought(nearest=nearest, farthest=farthest, is_open=is_open, least=least, most=most)
     nearby = _nearby(problem, network, deadline, sought)
     if nearby is not None and nearby.recognised is not None:
         exact = _at(problem, network, found, nearby.recognised, tolerance, deadline)
