@@ -160,7 +160,7 @@ def _own(audit, _, found):
     if found[2] is None:
         found = {2: m}
     assert int(found[2]) == m
-    near = told * (1 - Fraction(1, 10**7)), told * (1 + Fraction(1, 10**7))
+    near = told * (1 - Fraction(1, 10**6)), told * (1 + Fraction(1, 10**6))  # seven digits, where the root is exact
     return near[0] ** m <= power <= near[1] ** m
 
 

@@ -343,7 +343,8 @@ def _witnesses(audit: Audited) -> Iterator[tuple[str, str]]:
     if found is not None:
         yield label, _witness(audit, found)
     if own is not None and own != found and audit.global_optimum.verdict is not Verdict.PROVED:
-        narrow = "its masks" if has_several_masks(audit.problem) else "no wider"
+        is_masked = has_several_masks(audit.problem) and audit.problem.is_decided
+        narrow = "its masks" if is_masked else "no wider"
         yield f"{label}, {narrow}" if audit.problem.asks_any_width else label, _witness(audit, own)
 
 
