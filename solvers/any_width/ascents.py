@@ -113,7 +113,10 @@ class Ascents:
         if len(seen) <= 2 and not is_free:
             return sweep_angles(rows, weights, slope)
         starts, compiled = (LATE_STARTS, False) if late else (starts, None)
-        first = [self.random.standard_normal((starts, len(seen))), crossings(rows, starts, self.random), rows, -rows]
+        some = rows
+        if self.problem.instance.bundle > 1 and len(rows) > starts:
+            some = rows[self.random.choice(len(rows), starts, False)]
+        first = [self.random.standard_normal((starts, len(seen))), crossings(rows, starts, self.random), some, -some]
         if seeded is not None:
             first.append(seeded)
         return ascend(rows, weights, slope, np.concatenate(first), free=is_free, compiled=compiled)
@@ -151,8 +154,9 @@ class Ascents:
     def _first_point(self, most: int) -> Floats:
         """What is required of at most so many points of the working set, as multipliers."""
         required, points = self.problem.required, self.pool.working.points
-        few = points if len(points) <= most else self.random.choice(points, most, False)
-        few = self.problem.instance.whole(few)
+        instance = self.problem.instance
+        wanted = max(most // instance.bundle, 1)
+        few = points if len(points) <= most else instance.whole(self.random.choice(points, wanted, False))
         weights = np.zeros(len(required))
         beyond = np.sign(required) * np.maximum(np.abs(required) - self.problem.tolerances, 0.0)
         weights[few] = beyond[few] / max(float(np.abs(beyond).sum()), 1e-300)

@@ -199,7 +199,7 @@ DEPTH_CHANNELS = Step(
     accepts=lambda asked, found: _is_asked(asked, found) and is_pooled(asked.problem),
     run=_over_channels,
     without=lambda _, found, __: found,
-    end=lambda clock: clock.before(0.2),
+    end=lambda clock: clock.before(0.1),
 )
 DEPTH_SEARCH = Step(
     name="the search for better networks",

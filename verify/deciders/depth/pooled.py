@@ -39,11 +39,14 @@ if TYPE_CHECKING:
 
 __all__ = ["PooledSearch", "is_pooled", "of_channels", "on_patches", "patch_problem", "pooled_search"]
 
-LARGEST = 20_000
+LARGEST = 10_000
 """Entries of all patches up to which the search is begun."""
 
 NEAR_AN_END = 1e-6
 """Outputs at less than this part of the fit tolerance from an end of it are taken to be there."""
+
+NEAR_KINKS = (1e-7, 1e-10, 0.0)
+"""Preactivations below these parts of what they can be are held at 0, in turn."""
 
 SEARCH_SHARE, LEAST_SECONDS = 0.8, 0.25
 """Of the time, for the search in floats; the rest is for making exact what it found, at least so many seconds."""
@@ -119,13 +122,16 @@ def pooled_search(problem: Problem, network: Network, tolerance: float, deadline
     start = columns_of(whole, on_patches(problem, network))
     limit = share(deadline, SEARCH_SHARE)
     outcome = solve_linear(instance, tolerance / 2) or solve(instance, start, tol=tolerance / 2, deadline=limit)
-    end = None if deadline is None else max(deadline, now() + LEAST_SECONDS)
+
+    def end() -> float | None:
+        return None if deadline is None else max(deadline, now() + LEAST_SECONDS)
+
     proofs = [*outcome.coarser, *([] if outcome.proof is None else [outcome.proof])]
-    bounds = [within(end, partial(_bound, problem, whole, many, proof, tolerance)) for proof in proofs]
+    bounds = [within(end(), partial(_bound, problem, whole, many, proof, tolerance)) for proof in proofs]
     if proofs and not any(bounds):
         bounds.append(_bound(problem, whole, many, coarse(proofs[-1]), tolerance))
     best = max(filter(None, bounds), key=lambda bound: bound.bracket[0] or 0, default=None)
-    witnesses = within(end, lambda: tuple(_networks(problem, whole, instance, outcome)))
+    witnesses = within(end(), lambda: tuple(_networks(problem, whole, instance, outcome)))
     return PooledSearch(best, witnesses or (), outcome.status)
 
 
@@ -194,13 +200,15 @@ def moved_to_fit(problem: Problem, whole: Problem, flat: Network) -> Iterator[Se
     rounding, or up to the ends of the fit tolerance, are equations, which are solved with those of the near kinks where
     that is possible. Last, the layer itself.   Incomplete: the pattern may have to change.
     """
+    if has_margin(problem.goal):  # what misses its margin is scaled
+        yield flat.parameters[0]
+        return
     many, eps = len(whole.targets) // len(problem.targets), problem.fit_tolerance
     matrix, slope = flat.hidden_weights, flat.architecture.slope
     places = [(j, c) for j, mask in enumerate(flat.architecture.masks) for c in mask]
-    near = [] if has_margin(problem.goal) else [1e-7, 1e-10, 0.0]
     scales = (norms(float_rows(whole))[None] * norms(float_weights(flat))[:, None]).tolist()
     sums = [[dot(row, w) for row in whole.rows] for w in matrix]
-    for part in near:
+    for part in NEAR_KINKS:
         poll()
         lines: list[list[Fraction]] = []
         right: list[Fraction] = []
