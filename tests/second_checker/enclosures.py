@@ -316,12 +316,13 @@ def priced(question, point, dual):
     listed = [[i, point.multipliers[i].at[0]] for i in point.support]
     need([[i, rational(text)] for i, text in dual["multipliers"]] == listed, "other multipliers")
     need(all(low > 0 or high < 0 for low, high in (point.multipliers[i].over for i in point.support)), "one is 0")
-    limit = root_down(point.hidden * point.output)
+    square = point.hidden * point.output
+    price, room = root_down(square), F(0)
     for i in point.support:
         radius = point.multipliers[i].over[1] - point.multipliers[i].at[0]
-        limit -= radius * root_up(dot(question.X[i], question.X[i]))
-    beta = rational(dual["beta"])
-    need(0 < beta <= limit <= beta * (1 + ROUGHLY), "another limit")
+        room += radius * root_up(dot(question.X[i], question.X[i]))
+    beta, rounding = rational(dual["beta"]), room * ROUGHLY + (price * ROUGHLY if price * price < square else 0)
+    need(beta > 0 and 0 <= price - room - beta <= rounding, "another limit")
     cases = [(mask, {}, s) for mask in sorted({*question.masks}) for s in (1, -1)]
     cells = [(one.mask, one.sign, one.sides) for one in point.directions]
     prove_trees(question, dual, cases, [beta] * len(cases), cells)
