@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from verify.checker.depth import power_objective
 from verify.checker.depth_bounds import DeepOptimalWithin
 from verify.checker.depth_stationary import NOTHING, DeepNotStationary
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.enclosure import StationaryNear
 from verify.checker.optimal import OptimalWithin
 from verify.checker.width import OptimalWithinWidth
@@ -77,7 +78,7 @@ def _name(question: Question) -> str:
 
 def _subject(finding: Finding) -> str:
     """What the statement is about: "" for the given network, the hash of another, or of the enclosure of a point."""
-    enclosed = next((c for c in finding.certificates[:1] if isinstance(c, StationaryNear)), None)
+    enclosed = next((c for c in finding.certificates[:1] if isinstance(c, StationaryNear | DeepStationaryNear)), None)
     found = finding.subject if enclosed is None else enclosed
     return "" if found is None else found.sha256()
 

@@ -14,9 +14,11 @@ from verify.auditing.clock import Clock
 from verify.auditing.fitting import follows
 from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.checker.certificate import OTHER_DEPTH
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import NOTHING, DeepNotStationary, DeepStationary
 from verify.deciders.depth.descents import descent
 from verify.deciders.depth.local import local_optimum
+from verify.deciders.depth.nearby import nearby
 from verify.deciders.depth.pooled import is_pooled
 from verify.deciders.depth.record import PowerBounds
 from verify.deciders.depth.searching import (
@@ -32,6 +34,7 @@ from verify.deciders.depth.stationarity import stationarity
 from verify.deciders.finding import Finding, Question, Verdict, decide, undecided
 from verify.deciders.global_optimality.record import SMALLEST_GAP
 from verify.deciders.proposal import Proposal
+from verify.numbers.decimals import small
 from verify.numbers.floats import to_float
 from verify.problem.phrases import NOT_BY_MORE, any_width, nearly_only
 from verify.problem.problem import Problem, power_of_objective
@@ -40,6 +43,7 @@ __all__ = [
     "DEPTH_BOUNDS",
     "DEPTH_CHANNELS",
     "DEPTH_CONCLUSIONS",
+    "DEPTH_NEARBY",
     "DEPTH_SEARCH",
     "DEPTH_STATIONARITY",
     "is_of_other_depth",
@@ -51,6 +55,10 @@ NO_RULE = "it has no multipliers, and whether a local optimum needs any there is
 
 CHANNELS_SHARE = 0.5
 """Of the time that is left, for the search over any number of channels."""
+
+NOT_LOCAL = "whether the exact KKT point near it is a local optimum is open"
+EXACT = {"stationary point": "an exact KKT point", "local optimum": "an exact local optimum"}
+"""By what a `DeepStationaryNear` says that its point is."""
 
 LARGEST = 10**6
 """Parameters times points up to which every gradient is looked at exactly: some ten seconds."""
@@ -106,6 +114,38 @@ def _concluded(asked: Asked, _: Clock, found: Known) -> Known:
     found = found.with_findings(*_global(asked, found))
     local = _local(asked, found)
     return found.with_findings(local, *(_not_global(asked, found, question, local) for question in GLOBAL_QUESTIONS))
+
+
+def _near(asked: Asked, clock: Clock, found: Known) -> Known:
+    """With an exact point near the network, where it is no exact KKT point itself: proved of that, or told beside."""
+    stationary, local = found.findings[Question.STATIONARY], found.findings[Question.LOCAL_OPTIMUM]
+    problem, network = asked.problem, asked.network
+    is_exact = stationary.verdict is Verdict.PROVED and stationary.level == "exact"
+    if is_exact or not asked.reach or _is_large(asked):
+        return found
+    search = partial(nearby, problem, found.subject.asked, clock.share(0.5))
+    proof = unless_floats_fail(search, lambda _: None)
+    if proof is None:
+        return found
+    if proof.moved > asked.reach:
+        return found.with_findings(_with_far(stationary, proof))
+    proposal = Proposal(certificate=proof, reason=f"{EXACT[proof.optimality]} lies within {small(proof.moved)} of its norm")
+    proved = decide(Question.STATIONARY, problem, network, replace(proposal, numbers={"distance": proof.moved}))
+    kept = [c for c in stationary.certificates if isinstance(c, DeepStationary)]
+    found = found.with_findings(replace(proved, certificates=(*proved.certificates, *kept)))
+    if local.verdict is Verdict.UNDECIDED:
+        stronger = decide(Question.LOCAL_OPTIMUM, problem, network, proposal)
+        is_proved = stronger.verdict is Verdict.PROVED
+        return found.with_findings(stronger if is_proved else undecided(Question.LOCAL_OPTIMUM, NOT_LOCAL))
+    return found
+
+
+def _with_far(stationary: Finding, proof: DeepStationaryNear) -> Finding:
+    """The finding with the exact point that is too far away to be called near; beside another proof with its proof."""
+    if stationary.verdict is Verdict.UNDECIDED:
+        more = f"{EXACT[proof.optimality]} lies farther away than what is called near"
+        return replace(stationary, reason=f"{stationary.reason}; {more}")
+    return replace(stationary, certificates=(*stationary.certificates, proof))
 
 
 def _global(asked: Asked, found: Known) -> list[Finding]:
@@ -207,6 +247,13 @@ DEPTH_SEARCH = Step(
     run=_searched,
     without=lambda _, found, __: found,
     end=lambda clock: clock.before(0.2),
+)
+DEPTH_NEARBY = Step(
+    name="the search for an exact KKT point near the network",
+    accepts=_is_asked,
+    run=_near,
+    without=lambda _, found, __: found,
+    end=lambda clock: clock.with_grace(clock.deadline),
 )
 DEPTH_CONCLUSIONS = Step(
     name="local and global optimality",

@@ -24,7 +24,14 @@ from verify.auditing.concluding import (
     STATIONARITY,
     STATIONARITY_FOLLOWED,
 )
-from verify.auditing.depth import DEPTH_BOUNDS, DEPTH_CHANNELS, DEPTH_CONCLUSIONS, DEPTH_SEARCH, DEPTH_STATIONARITY
+from verify.auditing.depth import (
+    DEPTH_BOUNDS,
+    DEPTH_CHANNELS,
+    DEPTH_CONCLUSIONS,
+    DEPTH_NEARBY,
+    DEPTH_SEARCH,
+    DEPTH_STATIONARITY,
+)
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
 from verify.auditing.frozen import frozen_at
@@ -76,6 +83,7 @@ def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool =
             DEPTH_CHANNELS,
             DEPTH_SEARCH,
             DEPTH_CONCLUSIONS,
+            DEPTH_NEARBY,
             INFEASIBILITY,
             SEARCH_WITHOUT_FIT,
             STATIONARITY,

@@ -25,6 +25,7 @@ from verify.checker.depth_bounds import (
     LowerBoundPooled,
 )
 from verify.checker.depth_local import DeepLocal
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.enclosure import StationaryNear
 from verify.checker.errors import CertificateError, InputError
@@ -41,7 +42,7 @@ _OF_NETWORKS = (Fits, DoesNotFit, Stationary, NotStationary, Local, NotLocal, St
 _OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
 _OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWidth)
 _OF_ANY_DEPTH = (
-    DeepStationary, DeepNotStationary, DeepLocal, NotLocalCurve,
+    DeepStationary, DeepNotStationary, DeepLocal, DeepStationaryNear, NotLocalCurve,
     LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
     LayerLocal, LayerNotLocal, LayerOptimal, LayerBetter,
 )  # fmt: skip

@@ -90,7 +90,7 @@ class DeepLocal(WithSubject):
         require(len(self.factors) == len(choices), "factors", f"must be {len(choices)}, one for each choice")
         for place, (pieces, factor) in enumerate(zip(choices, self.factors, strict=True)):
             matrix = at(f"choices[{place}]", second_order, subject, pieces, self.rotations, self.rho)
-            at(f"factors[{place}]", _require_definite, matrix, factor, self.bits)
+            at(f"factors[{place}]", require_definite, matrix, factor, self.bits)
 
 
 def slopes_listed(state: UnitStates, part: Part) -> Slopes:
@@ -164,7 +164,8 @@ def second_order(
         for tie, gain in piece.gains():
             require(gain < 0, f"points[{piece.part.point}]", f"has a tie {tie} whose gain is not below 0")
         _subtract_second_derivatives(total, subject, piece)
-        for row in (list(chain(*gradient(subject, piece.state, piece.slopes))), *_tie_gradients(subject, piece)):
+        squares = (row for _, row in tie_gradients(subject, piece))
+        for row in (list(chain(*gradient(subject, piece.state, piece.slopes))), *squares):
             _add_square(total, row, rho)
     for place, rotation in enumerate(rotations):
         tangent = at(f"rotations[{place}]", tangent_of, subject, pieces, rotation)
@@ -176,11 +177,16 @@ def second_order(
 def _add_square(total: Matrix, row: Sequence[Fraction], rho: Fraction) -> None:
     """Add rho times the row's product with itself, over the least power of 4 that its squared norm does not exceed."""
     entries = [(k, z) for k, z in enumerate(row) if z]
-    weight = rho / _power_of_four(squared_norm(row)) if entries else ZERO
+    weight = square_weight(row, rho)
     for r, one in entries:
         scaled = weight * one
         for c, other in entries:
             total[r][c] += scaled * other
+
+
+def square_weight(row: Sequence[Fraction], rho: Fraction) -> Fraction:
+    """What the square of a row counts in M; 0 for a row of zeros."""
+    return rho / _power_of_four(squared_norm(row)) if any(row) else ZERO
 
 
 def _power_of_four(number: Number) -> Fraction:
@@ -192,8 +198,8 @@ def _power_of_four(number: Number) -> Fraction:
     return found
 
 
-def _tie_gradients(subject: Network, piece: PolynomialPiece) -> Iterator[list[Fraction]]:
-    """grad z of each tie whose slope lies between a and 1, by all parameters, with the slopes below it."""
+def tie_gradients(subject: Network, piece: PolynomialPiece) -> Iterator[tuple[Tie, list[Fraction]]]:
+    """Each tie whose slope lies between a and 1, and grad z of it by all parameters, with the slopes below it."""
     layers = subject.architecture.layers
     for (l, j), _ in piece.gains():
         low, high = piece.state.slopes[l][j]
@@ -206,7 +212,7 @@ def _tie_gradients(subject: Network, piece: PolynomialPiece) -> Iterator[list[Fr
                 columns = zip(*matrices_of(subject)[k], strict=True)
                 back = [g * dot(column, back) for g, column in zip(piece.slopes[k - 1], columns, strict=True)]
         rest = sum(layer.parameter_count for layer in layers[l + 1 :])
-        yield [*chain(*found[::-1]), *[ZERO] * rest]
+        yield (l, j), [*chain(*found[::-1]), *[ZERO] * rest]
 
 
 def _subtract_second_derivatives(total: Matrix, subject: Network, piece: PolynomialPiece) -> None:
@@ -278,7 +284,7 @@ def tangent_of(
     return list(chain(*tangent))
 
 
-def _require_definite(matrix: Matrix, factor: Factor, bits: int) -> None:
+def require_definite(matrix: Matrix, factor: Factor, bits: int) -> None:
     """Whether the matrix is the square of the factor and a matrix that its diagonal dominates."""
     size = len(matrix)
     is_triangular = len(factor) == size and all(len(row) == r + 1 for r, row in enumerate(factor))

@@ -17,6 +17,7 @@ from verify.checker.depth_bounds import (
     DeepUpperBound,
     LowerBoundOfDepth,
 )
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import root_ends
 from verify.checker.optimal import BetterNetwork, OptimalWithin
@@ -144,7 +145,7 @@ def _answers(case: Case, accepted: list[Certificate], question: Question) -> set
     within = TOLERANCE if question in (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH) else Fraction(0)
     found: dict[Fraction, set[str]] = {}
     for certificate in accepted:
-        if isinstance(certificate, StationaryNear) and certificate.moved > case.near:
+        if isinstance(certificate, StationaryNear | DeepStationaryNear) and certificate.moved > case.near:
             continue
         answer = answers(case.problem, case.network, certificate).get(question)
         verdict = Verdict.UNDECIDED if answer is None else answer.within(within)

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from verify.checker.bounds import Infeasible
 from verify.checker.codec import rational_text
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.enclosure import StationaryNear
 from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.optimal import BetterNetwork, OptimalWithin
@@ -52,7 +53,7 @@ def statement(audit: Audited, finding: Finding) -> str:
             return f"no network of {any_width(audit.problem)} fits the data"
         case Stationary() as proof:
             return _stationary(audit, finding, proof)
-        case StationaryNear() as proof:
+        case StationaryNear() | DeepStationaryNear() as proof:
             return _near(audit.problem, finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
             return _not_stationary(audit.problem, finding, proof)
@@ -71,7 +72,8 @@ def statement(audit: Audited, finding: Finding) -> str:
         case OptimalWithinWidth() as proof:
             return f"no network of {of_width(audit.problem)} is better{_by_more(proof.tolerance)}{_wider(audit)}"
         case _:
-            return depth_statement(audit, finding) or loss_statement(audit, finding) or finding.reason
+            told = depth_statement(audit, finding) or loss_statement(audit, finding) or finding.reason
+            return told + (_beside(finding) if finding is audit.stationary else "")
 
 
 def _by_more(tolerance: Fraction) -> str:
@@ -114,7 +116,7 @@ def _stationary(audit: Audited, finding: Finding, proof: Stationary) -> str:
     after = _moved(proof.subject is not None, proof.moved)
     held = f"the {conditions(problem)} hold"
     if proof.epsilon or proof.delta:
-        return f"{held}{_up_to(proof)}{_beside(finding)}"
+        return f"{held}{_up_to(proof)}{beside(finding)}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
     shown = ", ".join(rational_text(multipliers.get(i, Fraction(0))) for i in range(n)) if n <= 12 else ""
     which = (
@@ -134,7 +136,7 @@ def _choice(problem: Problem, numbers: Mapping[str, Fraction]) -> str:
     return f"; all multipliers are a {what} of dimension {dimension}" if dimension else ", the only multipliers"
 
 
-def _near(problem: Problem, finding: Finding, proof: StationaryNear) -> str:
+def _near(problem: Problem, finding: Finding, proof: StationaryNear | DeepStationaryNear) -> str:
     what = {
         Question.STATIONARY: f"satisfies the {conditions(problem)} exactly",
         Question.LOCAL_OPTIMUM: "is a local optimum",
@@ -175,7 +177,7 @@ def _not_stationary(problem: Problem, finding: Finding, proof: NotStationary) ->
 
 def _beside(finding: Finding) -> str:
     """What is known of an exact point that is not called near: how far it is at most, and whether it is an optimum."""
-    point = next((c for c in finding.certificates[1:] if isinstance(c, StationaryNear)), None)
+    point = next((c for c in finding.certificates[1:] if isinstance(c, StationaryNear | DeepStationaryNear)), None)
     if point is None or point.moved >= FAR:
         return ""
     return f"; a network within {small(point.moved)} of its norm satisfies them exactly{POINTS[point.optimality]}"

@@ -64,11 +64,11 @@ def local_optimum(problem: Problem, network: Network, proof: DeepStationary) -> 
         return None
     for rho in map(Fraction, WEIGHTS):
         poll()
-        roots = [_factor(to_matrix(second_order_at(pair, rho))) for pair in pairs]
+        roots = [factor_of(to_matrix(second_order_at(pair, rho))) for pair in pairs]
         if any(root is None for root in roots):
             continue
         bits = max(bits for _, bits in filter(None, roots))
-        rows = tuple(_rounded(root, bits) for root, _ in filter(None, roots))
+        rows = tuple(rounded_factor(root, bits) for root, _ in filter(None, roots))
         accepted = certified(
             problem, network, DeepLocal(parts=parts, rho=rho, rotations=rotations, factors=rows, bits=bits)
         )
@@ -148,7 +148,7 @@ def second_order_at(pair: tuple[Matrix, Matrix], rho: Fraction) -> Matrix:
     return [[z + rho * (one - z) for z, one in zip(*rows, strict=True)] for rows in zip(*pair, strict=True)]
 
 
-def _factor(matrix: Floats) -> tuple[Floats, int] | None:
+def factor_of(matrix: Floats) -> tuple[Floats, int] | None:
     """A lower triangular matrix whose square is the matrix less half its least eigenvalue, and the bits that it needs.
 
     None where the matrix is not positive definite.
@@ -162,6 +162,6 @@ def _factor(matrix: Floats) -> tuple[Floats, int] | None:
     return root, max(1, ceil(log2(error / least)))
 
 
-def _rounded(root: Floats, bits: int) -> Factor:
+def rounded_factor(root: Floats, bits: int) -> Factor:
     numbers = np.rint(np.ldexp(root, bits))
     return tuple(tuple(int(z) for z in row[: r + 1]) for r, row in enumerate(numbers))

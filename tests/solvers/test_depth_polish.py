@@ -1,0 +1,80 @@
+"""Newton's method at a support and held kinks: what it ends at is a KKT point, by the definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.depth import DeepDescent, random_start
+from solvers.depth_polish import DeepPoint, DeepPolish
+from solvers.layers import Layers
+
+
+def dense(sizes: list[int], slope: float) -> Layers:
+    places, count = [], 0
+    for columns, outputs in zip(sizes, sizes[1:], strict=False):
+        places.append(count + np.arange(outputs * columns).reshape(outputs, columns))
+        count += outputs * columns
+    return Layers(tuple(places), (slope,) * (len(sizes) - 2))
+
+
+def trained(sizes: list[int], slope: float, seed: int, points: int = 4) -> tuple[DeepPolish, np.ndarray]:
+    random = np.random.default_rng(seed)
+    rows, signs = random.normal(size=(points, sizes[0])), random.choice([-1.0, 1.0], points)
+    layers = dense(sizes, slope)
+    end = DeepDescent(layers, rows, signs, True).ended(random_start(layers, random), 40.0)
+    return DeepPolish(layers, rows, signs), end
+
+
+def residuals(polish: DeepPolish, point: DeepPoint) -> tuple[float, float, float]:
+    """Of stationarity at the slopes, of the margins, and of complementarity; kinks are at 0, slopes within [a, 1]."""
+    layers, theta = polish.layers, point.theta
+    values = layers.preactivations(theta, polish.rows)
+    pattern = [np.where(z > 0, 1.0, a) for z, a in zip(values, layers.slopes, strict=False)]
+    for (i, l, j), g in point.slopes.items():
+        assert abs(values[l][i, j]) < 1e-9
+        assert layers.slopes[l] <= g <= 1
+        pattern[l][i, j] = g
+    pull = point.multipliers * polish.signs
+    gradient = layers.gradient(theta, polish.rows, pattern, pull)
+    margins = polish.signs * values[-1][:, 0]
+    return (
+        float(np.abs(theta - gradient).max()),
+        float(max(1 - margins.min(), 0.0)),
+        float(np.abs(point.multipliers * (margins - 1)).max()),
+    )
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("sizes", [[3, 3, 2, 1], [4, 3, 3, 1], [3, 4, 1]])
+def test_what_it_ends_at_is_a_kkt_point(sizes, slope):
+    found = 0
+    for seed in range(8):
+        polish, end = trained(sizes, slope, seed)
+        for point in polish.points(end):
+            found += 1
+            assert (point.multipliers >= 0).all()
+            assert max(residuals(polish, point)) < 1e-8
+    assert found >= (1 if slope == 0 else 3)
+
+
+def test_a_kkt_point_stays_where_it_is():
+    polish, end = trained([3, 3, 2, 1], 0.25, 1)
+    point = next(iter(polish.points(end)))
+    again = next(iter(polish.points(point.theta * 1.7)))
+    np.testing.assert_allclose(again.theta, point.theta, atol=1e-9)
+    assert again.slopes.keys() == point.slopes.keys()
+
+
+def test_kinks_of_several_layers_are_held():
+    held = set()
+    for seed in range(12):
+        polish, end = trained([3, 3, 2, 1], 0.0, seed)
+        held |= {l for point in polish.points(end) for _, l, _ in point.slopes}
+    assert held == {0, 1}
+
+
+def test_a_network_that_does_not_fit_has_none():
+    polish, end = trained([3, 3, 2, 1], 0.25, 0)
+    assert not list(DeepPolish(polish.layers, polish.rows, -polish.signs).points(end))
+    assert not list(polish.points(0 * end))

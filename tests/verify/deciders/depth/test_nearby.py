@@ -1,0 +1,97 @@
+"""The search for a local optimum near a network of any depth: what it proves, and where it says nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from solvers.clock import now
+from solvers.depth import DeepDescent, random_start
+from verify.auditing.loop import pose
+from verify.checker.checking import Accepted, check
+from verify.deciders.depth import nearby as module
+from verify.deciders.depth.arrays import layers_of, network_of
+from verify.deciders.depth.nearby import nearby
+from verify.problem.network import Architecture, Network
+from verify.problem.problem import Problem
+
+
+def trained(shape: Architecture, seed: int, points: int = 4) -> tuple[Problem, Network] | None:
+    """A random problem and a network that descent ends at; None where that does not fit."""
+    random, layers = np.random.default_rng(seed), layers_of(shape)
+    rows = np.round(random.normal(size=(points, shape.layers[0].inputs)) * 64) / 64
+    signs = random.choice([-1.0, 1.0], points)
+    end = DeepDescent(layers, rows, signs, True).ended(random_start(layers, random), 40.0)
+    if (signs * layers.outputs(end, rows)).min() < 0.5:
+        return None
+    network = network_of(shape, end)
+    return pose(network, (rows, signs)), network
+
+
+KINDS = {
+    "ReLU": (Architecture.dense([3, 3, 2, 1]), 1),
+    "leaky": (Architecture.dense([3, 3, 2, 1], slope="1/4"), 6),
+    "depth 4": (Architecture.dense([3, 2, 2, 2, 1], slope="1/2"), 5),
+    "linear": (Architecture.dense([3, 3, 2, 1], slope=1), 6),
+    "pooled": (Architecture.convolution(2, patches=3, channels=2, pool="sum"), 1),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trained_networks_are_near_local_optima(kind):
+    shape, least = KINDS[kind]
+    proved = 0
+    for seed in range(8):
+        asked = trained(shape, seed)
+        proof = None if asked is None else nearby(*asked)
+        if asked is None or proof is None:
+            continue
+        assert isinstance(check(*asked, proof), Accepted)
+        assert 0 < proof.radius
+        assert (proof.optimality == "local optimum") == (not proof.empty)
+        proved += 1
+    assert proved >= least
+
+
+def test_a_unit_without_weights_is_left_out():
+    for seed in range(12):
+        problem, network = trained(Architecture.dense([3, 3, 2, 1], slope="1/4"), seed) or (None, None)
+        assert problem is not None
+        assert network is not None
+        if (own := nearby(problem, network)) is None or own.empty:
+            continue
+        wide = Architecture.dense([3, 4, 2, 1], slope="1/4")
+        first, second, last = network.parameters
+        more = [*first, 0, 0, 0], [*second[:3], 0, *second[3:], 0], last
+        proof = nearby(pose(Network(wide, more), problem.data), Network(wide, more))
+        assert proof is not None
+        assert proof.empty == ((0, 3),)
+        assert proof.optimality == "stationary point"
+        return
+    raise AssertionError("no network without empty units was proved")
+
+
+def test_saddles_are_no_local_optima():
+    """All weights 1 on x = (1, 1): stationary, and better where one coordinate grows and the other shrinks."""
+    shape = Architecture.diagonal(2, depth=3)
+    for scale in (0, 1e-9, 1e-6):
+        random = np.random.default_rng(1)
+        theta = 1 + scale * random.normal(size=shape.parameter_count)
+        network = network_of(shape, theta)
+        assert nearby(pose(network, ([[1, 1]], [1])), network) is None
+
+
+def test_what_is_not_asked(monkeypatch):
+    problem, network = trained(Architecture.dense([3, 3, 2, 1], slope="1/4"), 1) or (None, None)
+    assert problem is not None
+    assert network is not None
+    assert nearby(problem, network) is not None
+    assert nearby(problem, network, now() - 1) is None
+    regression = pose(network, (np.eye(4)[:, :3], [Fraction(1, 3), 2, 3, 4]), goal="min-norm")
+    assert nearby(regression, network) is None
+    two = Network.two_layer([[1, 0], [0, 1]], [1, -1])
+    assert nearby(pose(two, ([[1, 0], [0, 1]], [1, -1])), two) is None
+    monkeypatch.setattr(module, "LARGEST", 16)
+    assert nearby(problem, network) is None

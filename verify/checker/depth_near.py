@@ -1,0 +1,395 @@
+"""Does an exact local optimum of any depth lie near a network: a ball on whose edge all that fits is larger.
+
+Source: `docs/mathematics.md`, 13.10 "Local optima near a network of any depth".
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain, combinations
+from math import comb, prod
+from operator import sub
+from typing import Annotated, ClassVar, Literal
+
+from verify.checker.certificate import HOMOGENEOUS, AboutNetwork, NotNegative
+from verify.checker.codec import ascending, at
+from verify.checker.depth_local import (
+    MAX_PARAMETERS,
+    Factor,
+    PolynomialPiece,
+    require_definite,
+    second_order,
+    square_weight,
+    tangent_of,
+    tie_gradients,
+)
+from verify.checker.depth_states import UnitStates, gradient, matrices_of
+from verify.checker.depth_stationary import Part
+from verify.checker.errors import require
+from verify.checker.exact import dot, sqrt_lower, sqrt_upper, squared_norm
+from verify.checker.goals import constraints
+from verify.checker.questions import PROVED, answered
+from verify.checker.statement import Index, Network, Problem, Rows
+
+ZERO, ONE = Fraction(0), Fraction(1)
+
+Unit = tuple[int, int]
+"""(layer, unit)."""
+
+
+class DeepStationaryNear(AboutNetwork):
+    """An exact local optimum within `moved` ||theta|| of theta, the network times `factor`, of these or fewer units.
+
+    centre: parameters; the optimum lies within `radius` of them.   empty: units whose parameters are 0 there, and are
+    held at 0.   parts: for each point that has a multiplier > 0 the slopes of units that are near their kinks there.
+    rotations, rho, factors, bits: as in `DeepLocal`; a number above 0, mu, is taken from the diagonal of the matrix.
+    """
+
+    DECIDES = HOMOGENEOUS
+    ANSWERS: ClassVar = {
+        "stationary point": answered(PROVED, PROVED),
+        "local optimum": answered(PROVED, PROVED, PROVED),
+    }
+    CLAIM = (
+        "within {moved} of the network times {factor}, relative to its norm, there is an exact {proof.optimality} of "
+        "its shape, where the Clarke KKT conditions hold"
+    )
+    moved: NotNegative
+    factor: Fraction
+    optimality: Literal["stationary point", "local optimum"]
+    centre: Rows
+    radius: Fraction
+    empty: Annotated[tuple[tuple[Index, Index], ...], ascending]
+    parts: tuple[Part, ...]
+    rotations: Annotated[tuple[tuple[Index, Index, Index], ...], ascending]
+    rho: NotNegative
+    mu: NotNegative
+    root: Factor
+    bits: Index
+
+    def variant(self, problem: Problem, network: Network) -> str:  # noqa: ARG002
+        """`optimality`."""
+        return self.optimality
+
+    @property
+    def distance(self) -> Fraction:
+        """`moved`."""
+        return self.moved
+
+    @property
+    def level(self) -> str:
+        """About a point near the network, however near."""
+        return "near"
+
+    def check(self, problem: Problem, subject: Network) -> None:
+        """Whether the ball around the centre holds a local optimum of the max-margin problem.
+
+        Let m_0 > 0 be the least margin of the centre, and B the networks within the radius of it whose empty units are
+        0. The network of B of least norm that has at least the margin m_0 is a local optimum of those without the
+        empty units, unless it lies on the edge of B. There all that has the margin has a larger norm than the centre:
+
+        - Replacing s(z) by g z at the ties from the last layer down, lambda_i q_i <= lambda_i q_i^g - sum |gain| delta,
+          delta = s(z) - g z >= c |z|, c = min(1 - g, g - a), where on all of B the gains are < 0 and the signs of the
+          other preactivations do not change. So r_i = q_i^g - m_0 >= sum beta delta >= 0, beta the least |gain| / lambda.
+        - With L = 1/2 ||.||^2 - sum lambda_i q_i^g and d from the centre, 1/2 ||theta'||^2 less that of the centre is at
+          least -eps ||d|| + 1/2 d'(grad^2 L) d - K ||d||^3 / 6 + sum lambda_i r_i - x, eps = ||grad L||, K a bound of
+          the third derivatives, x = sum lambda_i (q_i^g - m_0) at the centre.
+        - d'(grad^2 L) d >= mu ||d||^2 - sum of weights times (grad q_i.d)^2 and (grad z.d)^2; |grad q_i.d| <= r_i + e_i
+          and |grad z.d| <= sum C delta + e, e the errors of linearisation and what they are off at the centre. As
+          (r + e)^2 <= r (R + 2 e) + e^2 for r <= R, half of lambda_i r_i pays for the first, half for the second.
+        - Of all networks turned by the rotations the one nearest to the centre is looked at: d is orthogonal to the
+          tangents. It has the same norm and fits too, as points without a multiplier keep the margin on all of B.
+
+        A local optimum satisfies the KKT conditions, as theta.h = m q_i for all subgradients h; with empty units back,
+        as the gradient by their parameters is 0 there. Without empty units it is one of the network's shape.
+
+        Sound. Incomplete: gains, slopes and multipliers are strict, and nothing but rotations leaves the objective as
+        it is. For max-margin only: no network near a trained one meets targets exactly.
+
+        Source: `docs/mathematics.md`, 13.10 "Local optima near a network of any depth".
+        """
+        has_margin = constraints(problem.goal).HAS_MARGIN
+        require(has_margin, "problem", "is not about margins, as this kind asks")
+        centre = at("centre", Network, subject.architecture, self.centre)
+        same = [len(row) for row in centre.parameters] == [len(row) for row in subject.parameters]
+        require(same, "centre", "must have the parameters of the network")
+        require(sum(map(len, self.centre)) <= MAX_PARAMETERS, "centre", f"has more than {MAX_PARAMETERS} parameters")
+        require(self.radius > 0 and self.mu > 0, "radius", "must be above 0, as mu")
+        require(not (self.empty and self.optimality == "local optimum"), "empty", "must be none at a local optimum")
+        points = [part.point for part in self.parts]
+        is_ordered = points == sorted({*points} & {*range(len(problem.rows))})
+        require(is_ordered, "parts", "must be of different points, in order")
+        held = at("empty", _held, centre, self.empty)
+        ball = Ball(centre, self.radius, frozenset(self.empty))
+        margins = [y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True)]
+        least = min(margins)
+        require(least > 0, "centre", "does not classify every point")
+        near = [
+            at(f"parts[{k}]", NearPiece, problem, ball, part, least) for k, part in enumerate(self.parts)
+        ]
+        if self.rotations:
+            self._check_rotations(problem, ball, near, margins)
+        cost = sum((piece.paid(self.rho) for piece in near), ZERO)
+        pieces = [piece.piece for piece in near]
+        matrix = second_order(centre, pieces, self.rotations, self.rho)
+        free = [k for k in range(len(matrix)) if k not in held]
+        matrix = [[matrix[r][c] - (self.mu if r == c else ZERO) for c in free] for r in free]
+        at("root", require_definite, matrix, self.root, self.bits)
+        rest = list(chain(*centre.parameters))
+        for piece in pieces:
+            h = chain(*gradient(centre, piece.state, piece.slopes))
+            rest = list(map(sub, rest, (piece.c * z for z in h)))
+        epsilon = sqrt_upper(squared_norm(rest[k] for k in free))
+        bend = self.mu - sum((piece.part.multiplier * piece.third for piece in near), ZERO) * self.radius / 3
+        above = sum((piece.part.multiplier * (piece.value - least) for piece in near), ZERO)
+        is_higher = bend * self.radius**2 / 2 > epsilon * self.radius + cost + above
+        require(is_higher, "radius", "the norm may not be larger on all of the edge of the ball")
+        self._check_distance(subject, centre)
+
+    def _check_rotations(
+        self, problem: Problem, ball: "Ball", near: Sequence["NearPiece"], margins: Sequence[Fraction]
+    ) -> None:
+        """Whether the turned units are at no tie, and other points keep the margin."""
+        turned = {(l, j) for l, one, other in self.rotations for j in (one, other)}
+        ties = {tie for piece in near for tie in piece.ties}
+        require(not turned & (ties | ball.empty), "rotations", "are of a unit near a kink, or of an empty one")
+        for place, rotation in enumerate(self.rotations):
+            tangent = at(f"rotations[{place}]", tangent_of, ball.centre, [one.piece for one in near], rotation)
+            require(tangent is not None, f"rotations[{place}]", "is of units whose slopes differ at some point")
+        others = {*range(len(problem.rows))} - {piece.part.point for piece in near}
+        for i in sorted(others):
+            keeps = margins[i] - ball.change_of_output(problem.rows[i]) >= min(margins)
+            require(keeps, "rotations", f"may take the margin of point {i} away")
+
+    def _check_distance(self, subject: Network, centre: Network) -> None:
+        require(self.factor > 0, "factor", "must be positive")
+        scaled = [self.factor * w for w in chain(*subject.parameters)]
+        apart = sqrt_upper(squared_norm(map(sub, scaled, chain(*centre.parameters)))) + self.radius
+        is_near = apart <= self.moved * sqrt_lower(squared_norm(scaled))
+        require(is_near, "moved", "the point may be farther from the network than that")
+
+
+def _held(centre: Network, empty: Sequence[Unit]) -> set[int]:
+    """The numbers of the parameters of the empty units, all of which are 0 and stand at places of such units only."""
+    layers = centre.architecture.layers
+    starts = [0]
+    for layer in layers:
+        starts.append(starts[-1] + layer.parameter_count)
+    own: set[int] = set()
+    others: set[int] = set()
+    for l, layer in enumerate(layers):
+        for r, row in enumerate(layer.places):
+            for c, index in enumerate(row):
+                if index is not None:
+                    is_own = (l, r) in empty or (l - 1, c) in empty
+                    (own if is_own else others).add(starts[l] + index)
+    require(all(l < len(layers) - 1 and j < layers[l].outputs for l, j in empty), "", "are of no hidden layer")
+    require(not own & others, "", "share a parameter with another unit")
+    numbers = list(chain(*centre.parameters))
+    require(not any(numbers[k] for k in own), "", "have a parameter that is not 0")
+    return own
+
+
+@dataclass(frozen=True)
+class Ball:
+    """All networks within `radius` of `centre`, with empty units at 0: how much of what they compute can change."""
+
+    centre: Network
+    radius: Fraction
+    empty: frozenset[Unit]
+
+    @cached_property
+    def matrices(self) -> list[tuple[tuple[Fraction, ...], ...]]:
+        """A_1, ..., A_m at the centre."""
+        return matrices_of(self.centre)
+
+    @cached_property
+    def roots(self) -> list[Fraction]:
+        """For each layer by how much its matrix changes, in the Frobenius norm, where its parameters change by 1."""
+        counts = [layer.most_places for layer in self.centre.architecture.layers]
+        return [sqrt_upper(Fraction(count)) for count in counts]
+
+    @cached_property
+    def norms(self) -> list[Fraction]:
+        """For each layer a bound of the norm of its matrix on the ball."""
+        return [norm_above(A) + w * self.radius for A, w in zip(self.matrices, self.roots, strict=True)]
+
+    @cached_property
+    def second(self) -> Fraction:
+        """P_2: see `largest`."""
+        return largest(self.norms, self.roots, 2)
+
+    @cached_property
+    def third(self) -> Fraction:
+        """A bound of the third derivative of f at a point of norm 1, along directions of norm 1."""
+        m = len(self.norms)
+        return 6 * comb(m, 3) * sqrt_upper(Fraction(1, m**3)) * largest(self.norms, self.roots, 3)
+
+    def output(self, row: Sequence[Fraction]) -> Fraction:
+        """f(x) at the centre."""
+        return self.states(row)[-1][0][0]
+
+    def states(self, row: Sequence[Fraction]) -> list[tuple[list[Fraction], Sequence[Fraction]]]:
+        """For each layer its preactivations at the centre, and its inputs."""
+        inputs, found = tuple(row), list[tuple[list[Fraction], Sequence[Fraction]]]()
+        for layer, matrix in zip(self.centre.architecture.layers, self.matrices, strict=True):
+            z = [dot(weights, inputs) for weights in matrix]
+            found.append((z, inputs))
+            a = ONE if layer.slope is None else layer.slope
+            inputs = tuple(max(one, a * one) for one in z)
+        return found
+
+    def changes(self, row: Sequence[Fraction]) -> list[list[Fraction]]:
+        """For each layer by how much its preactivations can differ from those of the centre."""
+        found, delta = list[list[Fraction]](), ZERO
+        states, layers = self.states(row), self.centre.architecture.layers
+        for l, ((z, inputs), matrix) in enumerate(zip(states, self.matrices, strict=True)):
+            size = sqrt_upper(squared_norm(inputs))
+            own = [
+                ZERO if (l, j) in self.empty
+                else sqrt_upper(squared_norm(weights)) * delta + self.roots[l] * self.radius * (size + delta)
+                for j, weights in enumerate(matrix)
+            ]  # fmt: skip
+            found.append(own)
+            is_off = layers[l].slope == 0 and all(one + change <= 0 for one, change in zip(z, own, strict=True))
+            delta = ZERO if is_off else self.norms[l] * delta + self.roots[l] * self.radius * size
+        return found
+
+    def change_of_output(self, row: Sequence[Fraction]) -> Fraction:
+        """By how much f(x) can differ from that of the centre."""
+        return self.changes(row)[-1][0]
+
+
+class NearPiece:
+    """A point with a multiplier, and slopes near its kinks: its polynomial q^g, and bounds on the ball.
+
+    value: q^g at the centre.   third: of its third derivatives.
+    """
+
+    def __init__(self, problem: Problem, ball: Ball, part: Part, least: Fraction) -> None:
+        self.ball, self.part, self.least = ball, part, least
+        self.row, self.target = problem.rows[part.point], problem.targets[part.point]
+        require(part.multiplier > 0 and part.direction is None, "", "must have a multiplier above 0, and no direction")
+        self.size = sqrt_upper(squared_norm(self.row))
+        self.ties = {(l, j): slope for l, j, slope in part.slopes}
+        self.changes = ball.changes(self.row)
+        self.exact = ball.states(self.row)
+        self.piece = PolynomialPiece(ball.centre, self._state(), part, part.multiplier * self.target)
+        self.value = self.target * dot(ball.matrices[-1][0], self.piece.state.inputs[-1])
+        self.third = ball.third * self.size
+        self.gains = dict(self._gains())
+
+    def _state(self) -> UnitStates:
+        """The units with slopes g at the ties, and those of their sides elsewhere, which the ball does not change."""
+        layers, inputs, slopes = self.ball.centre.architecture.layers, [tuple(self.row)], []
+        for l, (layer, matrix) in enumerate(zip(layers[:-1], self.ball.matrices, strict=False)):
+            a, own = layer.slope or ZERO, list[tuple[Fraction, Fraction]]()
+            at_centre = [dot(weights, inputs[-1]) for weights in matrix]
+            for j, (z, change) in enumerate(zip(self.exact[l][0], self.changes[l], strict=True)):
+                g = self.ties.get((l, j))
+                if g is not None:
+                    is_tie = a <= g <= 1 and a < 1 and (l, j) not in self.ball.empty
+                    require(is_tie, "slopes", f"has a slope of ({l}, {j}) that is none at a kink")
+                    own.append((a, ONE))
+                    continue
+                require(abs(z) > change or change == z == 0, "slopes", f"leaves unit ({l}, {j}) out, which may change")
+                own.append((ONE, ONE) if z > 0 else (a, a))
+            slopes.append(tuple(own))
+            chosen = [self.ties.get((l, j), low) for j, (low, _) in enumerate(own)]
+            inputs.append(tuple(g * z for g, z in zip(chosen, at_centre, strict=True)))
+        places = {(l, j) for l, row in enumerate(slopes) for j in range(len(row))}
+        require(self.ties.keys() <= places, "slopes", "are of no hidden unit")
+        return UnitStates(tuple(inputs), tuple(slopes))
+
+    def _gains(self) -> Iterator[tuple[Unit, Fraction]]:
+        """For each tie the least, over the ball, of minus the derivative of q^g by what its unit gives."""
+        matrices, roots, norms = self.ball.matrices, self.ball.roots, self.ball.norms
+        change, back = ZERO, [self.target]
+        for l in reversed(range(len(matrices) - 1)):
+            above = back if l == len(matrices) - 2 else [g * b for g, b in zip(self.piece.slopes[l + 1], back, strict=True)]
+            change = norms[l + 1] * change + roots[l + 1] * self.ball.radius * sqrt_upper(squared_norm(above))
+            back = [dot(column, above) for column in zip(*matrices[l + 1], strict=True)]
+            for tie in self.ties:
+                if tie[0] == l:
+                    least = -back[tie[1]] - change
+                    require(least > 0, "slopes", f"has a unit {tie} whose gain may not be below 0")
+                    yield tie, least
+
+    def paid(self, rho: Fraction) -> Fraction:
+        """What the errors cost, of which nothing of first order pays; refused where that does not pay the rest.
+
+        The weights of the squares are rho over powers of 4, as in the matrix.
+        """
+        ball, m = self.ball, len(self.ball.norms)
+        own = list(chain(*gradient(ball.centre, self.piece.state, self.piece.slopes)))
+        weight = square_weight(own, rho)
+        bend = Fraction(m - 1, 2) * ball.radius**2 * self.size * ball.second
+        error = abs(self.value - self.least) + bend
+        reach = sqrt_upper(squared_norm(own)) * ball.radius + error
+        is_paid = weight * (reach + 2 * error) <= self.part.multiplier
+        require(is_paid, "multiplier", "is too small for what the gradient costs")
+        cost = weight * error**2 / 2
+        loads = dict.fromkeys(self.ties, ZERO)
+        for tie, row in tie_gradients(ball.centre, self.piece):
+            weight = square_weight(row, rho)
+            shares, reach = self._shares(tie)
+            error = self._error(tie)
+            cost += weight * error**2 / 2
+            for other, share in shares.items():
+                loads[other] += weight * (reach + 2 * error) * share
+        for tie, load in loads.items():
+            is_paid = load <= self.part.multiplier * self.gains[tie]
+            require(is_paid, "slopes", f"has a unit {tie} whose gain is too small for what its kink costs")
+        return cost
+
+    def _shares(self, tie: Unit) -> tuple[Mapping[Unit, Fraction], Fraction]:
+        """C: |z^g| of the tie is at most the sum over ties of C delta; and a bound of that sum on the ball."""
+        l, j = tie
+        g, a = self.ties[tie], self.ball.centre.architecture.layers[l].slope or ZERO
+        shares = {tie: 1 / min(1 - g, g - a)}
+        for other in self.ties:
+            if other[0] < l:
+                shares[other] = self._reach(other, tie)
+        return shares, sum((share * self._most(other) for other, share in shares.items()), ZERO)
+
+    def _most(self, tie: Unit) -> Fraction:
+        """A bound of delta = s(z) - g z on the ball."""
+        l, j = tie
+        g, a = self.ties[tie], self.ball.centre.architecture.layers[l].slope or ZERO
+        return max(1 - g, g - a) * (abs(self.exact[l][0][j]) + self.changes[l][j])
+
+    def _reach(self, low: Unit, high: Unit) -> Fraction:
+        """A bound, on the ball, of the derivative of the preactivation of one unit by what one below it gives."""
+        (k, i), (l, j) = low, high
+        ball, r = self.ball, self.ball.radius
+        if l == k + 1:
+            return abs(ball.matrices[l][j][i]) + ball.roots[l] * r
+        column = sqrt_upper(squared_norm(row[i] for row in ball.matrices[k + 1])) + ball.roots[k + 1] * r
+        line = sqrt_upper(squared_norm(ball.matrices[l][j])) + ball.roots[l] * r
+        return column * line * prod(ball.norms[k + 2 : l], start=ONE)
+
+    def _error(self, tie: Unit) -> Fraction:
+        """Of |grad z.d| beside |z^g|: what z^g is at the centre, and the error of linearising it on the ball."""
+        l, j = tie
+        ball = self.ball
+        here = dot(ball.matrices[l][j], self.piece.state.inputs[l])
+        line = sqrt_upper(squared_norm(ball.matrices[l][j])) + ball.roots[l] * ball.radius
+        bend = Fraction(l, 2) * ball.radius**2 * self.size * largest([*ball.norms[:l], line], ball.roots[: l + 1], 2)
+        return abs(here) + bend
+
+
+def norm_above(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
+    """At least the norm of the matrix: that of Frobenius, or the root of its largest row and column sums."""
+    rows = max((sum(map(abs, row), ZERO) for row in matrix), default=ZERO)
+    columns = max((sum(map(abs, column), ZERO) for column in zip(*matrix, strict=True)), default=ZERO)
+    return sqrt_upper(min(rows * columns, sum(map(squared_norm, matrix), ZERO)))
+
+
+def largest(norms: Sequence[Fraction], roots: Sequence[Fraction], k: int) -> Fraction:
+    """The largest product of the roots of k layers and the norms of the others; 0 where there are fewer layers."""
+    places = range(len(norms))
+    products = (
+        prod((roots[l] if l in chosen else norms[l] for l in places), start=ONE) for chosen in combinations(places, k)
+    )
+    return max(products, default=ZERO)

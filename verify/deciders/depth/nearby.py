@@ -1,0 +1,210 @@
+"""An exact local optimum near a network of any depth: from Newton's method in floats to a ball that holds one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, combinations
+from operator import sub
+
+import numpy as np
+
+from solvers.depth_polish import DeepPoint, DeepPolish
+from verify.checker.depth_local import Factor, second_order, tangent_of
+from verify.checker.depth_near import Ball, DeepStationaryNear, NearPiece
+from verify.checker.depth_states import states
+from verify.checker.depth_stationary import Part
+from verify.checker.errors import CertificateError
+from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
+from verify.deciders.depth.arrays import layers_of, network_of, parameters_of
+from verify.deciders.depth.local import LARGEST, factor_of, rounded_factor, second_order_at
+from verify.deciders.proposal import certified
+from verify.deciders.rounding import dyadic
+from verify.deciders.time_limits import is_late, poll
+from verify.numbers.floats import float_rows, float_targets, to_matrix
+from verify.problem.members import has_margin
+from verify.problem.network import Network
+from verify.problem.problem import Problem
+
+__all__ = ["nearby"]
+
+WEIGHTS = tuple(map(Fraction, (1, 4, 16, 64, 256, 4096, "1/16")))
+"""How much the squares of what is paid at first order weigh, tried in this order."""
+
+HALVINGS = range(6, 58, 3)
+"""The radii that are tried are the norm over these powers of 2, the largest first."""
+
+USED = 1e-9
+"""Multipliers below this part of the largest one are taken as 0."""
+
+EMPTY = 1e-7
+"""A unit whose parameters are below this part of the largest one is taken for empty."""
+
+LEAST = 1e-7
+"""A least eigenvalue that is larger is above 0."""
+
+LEFT = Fraction(3, 4)
+"""Of the least eigenvalue: mu."""
+
+
+def nearby(problem: Problem, network: Network, deadline: float | None = None) -> DeepStationaryNear | None:
+    """A certificate of a local optimum that Newton's method leads to from the network, or None.
+
+    Incomplete: kinks are read by three tolerances; copies of a unit that have kinks, and units that nearly have no
+    effect, leave it open.
+    """
+    size = sum(map(len, network.parameters))
+    if not has_margin(problem.goal) or problem.architecture.is_two_layer or size > LARGEST:
+        return None
+    layers = layers_of(problem.architecture)
+    polish = DeepPolish(layers, float_rows(problem), float_targets(problem))
+    for point in polish.points(parameters_of(network)):
+        poll()
+        if is_late(deadline):
+            return None
+        found = _proved(problem, network, point)
+        if found is not None:
+            return found
+    return None
+
+
+def _proved(problem: Problem, network: Network, point: DeepPoint) -> DeepStationaryNear | None:
+    centre, empty = _without_empty(network_of(problem.architecture, point.theta))
+    parts = tuple(_parts(problem, centre, point, empty))
+    norm = sqrt_upper(squared_norm(chain(*centre.parameters)))
+    matrices: _Matrices | None = None
+    for halvings in HALVINGS:
+        poll()
+        radius = dyadic(float(norm)) / 2**halvings
+        try:
+            ball = Ball(centre, radius, empty)
+            least = min(y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True))
+            near = [NearPiece(problem, ball, part, least) for part in parts]
+            matrices = matrices or _Matrices.of(centre, near, empty)
+        except CertificateError:
+            continue
+        if not matrices.roots:
+            return None
+        for rho in matrices.roots:
+            proof = _ball(problem, network, matrices, near, radius, rho)
+            accepted = None if proof is None else certified(problem, network, proof)
+            if accepted is not None:
+                return accepted
+    return None
+
+
+@dataclass(frozen=True)
+class _Matrices:
+    """The rotations, and for each rho that makes M definite, without the rows of empty units: mu, a root and its bits."""
+
+    centre: Network
+    empty: tuple[tuple[int, int], ...]
+    rotations: tuple[tuple[int, int, int], ...]
+    roots: dict[Fraction, tuple[Fraction, Factor, int]]
+
+    @classmethod
+    def of(cls, centre: Network, near: list[NearPiece], empty: frozenset[tuple[int, int]]) -> _Matrices:
+        pieces = [one.piece for one in near]
+        still = {tie for one in near for tie in one.ties} | empty
+        rotations = tuple(sorted(_rotations(centre, near, still)))
+        both = [second_order(centre, pieces, rotations, Fraction(rho)) for rho in (0, 1)]
+        free = [k for k, is_used in enumerate(_in_use(centre, empty)) if is_used]
+        small = [[[matrix[r][c] for c in free] for r in free] for matrix in both]
+        roots: dict[Fraction, tuple[Fraction, Factor, int]] = {}
+        for rho in WEIGHTS:
+            poll()
+            matrix = second_order_at((small[0], small[1]), rho)
+            least = float(np.linalg.eigvalsh(to_matrix(matrix))[0])
+            if least <= LEAST:
+                continue
+            mu = dyadic(least) * LEFT
+            shifted = [[z - (mu if r == c else 0) for c, z in enumerate(row)] for r, row in enumerate(matrix)]
+            root = factor_of(to_matrix(shifted))
+            if root is not None:
+                roots[rho] = mu, rounded_factor(*root), root[1]
+        return cls(centre, tuple(sorted(empty)), rotations, roots)
+
+
+def _ball(
+    problem: Problem, network: Network, matrices: _Matrices, near: list[NearPiece], radius: Fraction, rho: Fraction
+) -> DeepStationaryNear | None:
+    """The certificate, where gains and multipliers pay what the kinks and gradients cost."""
+    try:
+        for one in near:
+            one.paid(rho)
+    except CertificateError:
+        return None
+    mu, root, bits = matrices.roots[rho]
+    theta, centre = list(chain(*network.parameters)), list(chain(*matrices.centre.parameters))
+    factor = dyadic(float(np.linalg.norm(to_matrix([centre])) / np.linalg.norm(to_matrix([theta]))))
+    scaled = [factor * w for w in theta]
+    apart = sqrt_upper(squared_norm(map(sub, scaled, centre))) + radius
+    moved = dyadic(float(apart / sqrt_lower(squared_norm(scaled))) * (1 + 1e-9))
+    return DeepStationaryNear(
+        moved=moved, factor=factor, centre=matrices.centre.parameters, radius=radius, empty=matrices.empty,
+        optimality="stationary point" if matrices.empty else "local optimum", parts=tuple(one.part for one in near),
+        rotations=matrices.rotations, rho=rho, mu=mu, root=root, bits=bits,
+    )  # fmt: skip
+
+
+def _parts(
+    problem: Problem, centre: Network, point: DeepPoint, empty: frozenset[tuple[int, int]]
+) -> Iterator[Part]:
+    """The multipliers, with the slopes at ties; not of units to which nothing that is not 0 comes."""
+    largest = float(point.multipliers.max(initial=0.0))
+    for i in np.flatnonzero(point.multipliers > USED * largest):
+        state = states(problem, centre)[i]
+        still = {(l, j) for l, row in enumerate(state.slopes) for j in range(len(row)) if not any(state.inputs[l])}
+        ties = sorted((l, j) for k, l, j in point.slopes if k == i and (l, j) not in empty | still)
+        slopes = tuple((l, j, dyadic(point.slopes[int(i), l, j])) for l, j in ties)
+        yield Part(int(i), dyadic(float(point.multipliers[i])), slopes)
+
+
+def _without_empty(centre: Network) -> tuple[Network, frozenset[tuple[int, int]]]:
+    """The network with units of tiny parameters at 0, and these units."""
+    numbers = [list(row) for row in centre.parameters]
+    largest = max((abs(w) for row in numbers for w in row), default=Fraction(0))
+    layers = centre.architecture.layers
+    empty: set[tuple[int, int]] = set()
+    for l, layer in enumerate(layers[:-1]):
+        if layer.most_places > 1 or layers[l + 1].most_places > 1:
+            continue
+        for j in range(layer.outputs):
+            own = [(l, q) for q in layer.places[j] if q is not None]
+            own += [(l + 1, row[j]) for row in layers[l + 1].places if row[j] is not None]
+            if all(abs(numbers[k][q]) <= dyadic(EMPTY) * largest for k, q in own):
+                empty.add((l, j))
+                for k, q in own:
+                    numbers[k][q] = Fraction(0)
+    return Network(centre.architecture, numbers), frozenset(empty)
+
+
+def _in_use(centre: Network, empty: frozenset[tuple[int, int]]) -> list[bool]:
+    """Of each parameter, in order, whether it stands at a place of no empty unit."""
+    found: list[bool] = []
+    for l, layer in enumerate(centre.architecture.layers):
+        own = [True] * layer.parameter_count
+        for r, row in enumerate(layer.places):
+            for c, index in enumerate(row):
+                if index is not None and ((l, r) in empty or (l - 1, c) in empty):
+                    own[index] = False
+        found += own
+    return found
+
+
+def _rotations(
+    centre: Network, near: list[NearPiece], still: frozenset[tuple[int, int]] | set[tuple[int, int]]
+) -> Iterator[tuple[int, int, int]]:
+    """All pairs of units that can be turned into each other, none of which is near a kink or empty."""
+    pieces = [one.piece for one in near]
+    for l, layer in enumerate(centre.architecture.layers[:-1]):
+        for one, other in combinations(range(layer.outputs), 2):
+            if (l, one) in still or (l, other) in still:
+                continue
+            try:
+                tangent = tangent_of(centre, pieces, (l, one, other))
+            except CertificateError:
+                continue
+            if tangent is not None and any(tangent):
+                yield l, one, other
