@@ -24,7 +24,7 @@ from solvers.arrays import Floats, Indices
 from solvers.clock import poll
 from solvers.layers import Layers
 
-__all__ = ["DeepPolish", "DeepPoint"]
+__all__ = ["DeepPoint", "DeepPolish"]
 
 READINGS = (1e-3, 1e-5, 3e-2)
 """How near, relative to the scale of its layer, a preactivation is to a kink that is held at first, one after the other."""
@@ -178,7 +178,9 @@ class DeepPolish:
         for (i, l, j), weight in zip(kinks, nu, strict=True):
             if l and weight:
                 below = Layers((*layers.places[:l], layers.places[l][[j]]), layers.slopes[:l])
-                own = below.hessian(theta[: below.size], self.rows[[i]], [g[[i]] for g in pattern[:l]], np.array([weight]))
+                own = below.hessian(
+                    theta[: below.size], self.rows[[i]], [g[[i]] for g in pattern[:l]], np.array([weight])
+                )
                 H[: below.size, : below.size] -= own
         return H
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping
 
 from verify.checker.depth import power_objective
 from verify.checker.depth_bounds import DeepOptimalWithin
-from verify.checker.depth_stationary import NOTHING, DeepNotStationary
 from verify.checker.depth_near import DeepStationaryNear
+from verify.checker.depth_stationary import NOTHING, DeepNotStationary
 from verify.checker.enclosure import StationaryNear
 from verify.checker.optimal import OptimalWithin
 from verify.checker.width import OptimalWithinWidth

@@ -129,7 +129,9 @@ def _near(asked: Asked, clock: Clock, found: Known) -> Known:
         return found
     if proof.moved > asked.reach:
         return found.with_findings(_with_far(stationary, proof))
-    proposal = Proposal(certificate=proof, reason=f"{EXACT[proof.optimality]} lies within {small(proof.moved)} of its norm")
+    proposal = Proposal(
+        certificate=proof, reason=f"{EXACT[proof.optimality]} lies within {small(proof.moved)} of its norm"
+    )
     proved = decide(Question.STATIONARY, problem, network, replace(proposal, numbers={"distance": proof.moved}))
     kept = [c for c in stationary.certificates if isinstance(c, DeepStationary)]
     found = found.with_findings(replace(proved, certificates=(*proved.certificates, *kept)))

@@ -148,9 +148,7 @@ def _ball(
     )  # fmt: skip
 
 
-def _parts(
-    problem: Problem, centre: Network, point: DeepPoint, empty: frozenset[tuple[int, int]]
-) -> Iterator[Part]:
+def _parts(problem: Problem, centre: Network, point: DeepPoint, empty: frozenset[tuple[int, int]]) -> Iterator[Part]:
     """The multipliers, with the slopes at ties; not of units to which nothing that is not 0 comes."""
     largest = float(point.multipliers.max(initial=0.0))
     for i in np.flatnonzero(point.multipliers > USED * largest):

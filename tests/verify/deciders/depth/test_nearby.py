@@ -49,7 +49,7 @@ def test_trained_networks_are_near_local_optima(kind):
         if asked is None or proof is None:
             continue
         assert isinstance(check(*asked, proof), Accepted)
-        assert 0 < proof.radius
+        assert proof.radius > 0
         assert (proof.optimality == "local optimum") == (not proof.empty)
         proved += 1
     assert proved >= least
