@@ -4,9 +4,9 @@ Unknown are theta, the multipliers lambda of the support S and products nu at th
 
     theta = sum_S lambda_i y_i grad f^g(x_i) + sum nu_u grad z_u        y_i f^g(x_i) = 1  (S)        z_u = 0  (kinks)
 
-g the slopes of the sides, and the middle of the interval at kinks. What a kink's slope has to be for theta = sum lambda_i
-y_i grad f^g(x_i) is read off from the last layer down. Where one lies outside [a, 1] the kink is let go to that side,
-where a multiplier is below 0 its point is left out, and points and kinks that Newton's steps run into are taken in.
+g the slopes of the sides, and the middle of the interval at kinks. What a kink's slope has to be for theta = sum
+lambda_i y_i grad f^g(x_i) is read off from the last layer down. Where one lies outside [a, 1] the kink is let go to that
+side, where a multiplier is below 0 its point is left out, and points and kinks that Newton's steps run into are taken in.
 
 Heuristic: nothing is promised about where it ends; the caller proves what it says of that.
 
@@ -27,7 +27,7 @@ from solvers.layers import Layers
 __all__ = ["DeepPoint", "DeepPolish"]
 
 READINGS = (1e-3, 1e-5, 3e-2)
-"""How near, relative to the scale of its layer, a preactivation is to a kink that is held at first, one after the other."""
+"""How near, relative to the scale of its layer, a preactivation is to a kink that is held at first: tried in turn."""
 
 ACTIVE = 10.0
 """Times that: how far above 1 the margin of a point of the first support may be."""
@@ -48,7 +48,7 @@ Kink = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeepPoint:
-    """A KKT point in floats, at margin 1: theta (N,), multipliers (n,), slopes of units of the support that are at 0."""
+    """A KKT point in floats, at margin 1: theta (N,), multipliers (n,), slopes where units of the support are at 0."""
 
     theta: Floats
     multipliers: Floats
@@ -121,7 +121,7 @@ class DeepPolish:
         return None
 
     def _told(self, reading: _Reading, slopes: dict[Kink, float]) -> DeepPoint:
-        """The point, with tiny parameters at 0, and with the slope of their side at units of the support that are at 0."""
+        """The point, with tiny parameters at 0, and the slope of their side where other units of the support are at 0."""
         theta = np.where(np.abs(reading.theta) < CLOSE * np.abs(reading.theta).max(), 0.0, reading.theta)
         multipliers = np.zeros(len(self.rows))
         multipliers[reading.support] = np.maximum(reading.multipliers, 0.0)

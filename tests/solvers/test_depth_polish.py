@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from solvers.layers import Layers
 
 def dense(sizes: list[int], slope: float) -> Layers:
     places, count = [], 0
-    for columns, outputs in zip(sizes, sizes[1:], strict=False):
+    for columns, outputs in pairwise(sizes):
         places.append(count + np.arange(outputs * columns).reshape(outputs, columns))
         count += outputs * columns
     return Layers(tuple(places), (slope,) * (len(sizes) - 2))

@@ -116,7 +116,7 @@ def _stationary(audit: Audited, finding: Finding, proof: Stationary) -> str:
     after = _moved(proof.subject is not None, proof.moved)
     held = f"the {conditions(problem)} hold"
     if proof.epsilon or proof.delta:
-        return f"{held}{_up_to(proof)}{beside(finding)}"
+        return f"{held}{_up_to(proof)}{_beside(finding)}"
     multipliers, n = dict(proof.multipliers), len(problem.data)
     shown = ", ".join(rational_text(multipliers.get(i, Fraction(0))) for i in range(n)) if n <= 12 else ""
     which = (

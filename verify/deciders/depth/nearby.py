@@ -87,7 +87,7 @@ def _proved(problem: Problem, network: Network, point: DeepPoint) -> DeepStation
         if not matrices.roots:
             return None
         for rho in matrices.roots:
-            proof = _ball(problem, network, matrices, near, radius, rho)
+            proof = _ball(network, matrices, near, radius, rho)
             accepted = None if proof is None else certified(problem, network, proof)
             if accepted is not None:
                 return accepted
@@ -96,7 +96,7 @@ def _proved(problem: Problem, network: Network, point: DeepPoint) -> DeepStation
 
 @dataclass(frozen=True)
 class _Matrices:
-    """The rotations, and for each rho that makes M definite, without the rows of empty units: mu, a root and its bits."""
+    """The rotations; for each rho that makes M definite, without the rows of empty units: mu, a root and its bits."""
 
     centre: Network
     empty: tuple[tuple[int, int], ...]
@@ -127,7 +127,7 @@ class _Matrices:
 
 
 def _ball(
-    problem: Problem, network: Network, matrices: _Matrices, near: list[NearPiece], radius: Fraction, rho: Fraction
+    network: Network, matrices: _Matrices, near: list[NearPiece], radius: Fraction, rho: Fraction
 ) -> DeepStationaryNear | None:
     """The certificate, where gains and multipliers pay what the kinks and gradients cost."""
     try:
