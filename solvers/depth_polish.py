@@ -4,9 +4,10 @@ Unknown are theta, the multipliers lambda of the support S and products nu at th
 
     theta = sum_S lambda_i y_i grad f^g(x_i) + sum nu_u grad z_u        y_i f^g(x_i) = 1  (S)        z_u = 0  (kinks)
 
-g the slopes of the sides, and the middle of the interval at kinks. What a kink's slope has to be for theta = sum
-lambda_i y_i grad f^g(x_i) is read off from the last layer down. Where one lies outside [a, 1] the kink is let go to that
-side, where a multiplier is below 0 its point is left out, and points and kinks that Newton's steps run into are taken in.
+g the slopes of the sides, and the middle of the interval at kinks. What the slope of a kink has to be for theta to be the
+sum of lambda_i y_i grad f^g(x_i) is read off from the last layer down. Where one lies outside [a, 1] the kink is let go
+to that side, where a multiplier is below 0 its point is left out, and points and kinks that the steps run into are
+taken in.
 
 Heuristic: nothing is promised about where it ends; the caller proves what it says of that.
 
@@ -121,7 +122,7 @@ class DeepPolish:
         return None
 
     def _told(self, reading: _Reading, slopes: dict[Kink, float]) -> DeepPoint:
-        """The point, with tiny parameters at 0, and the slope of their side where other units of the support are at 0."""
+        """The point, with tiny parameters at 0, and the slope of the side where other units of the support are at 0."""
         theta = np.where(np.abs(reading.theta) < CLOSE * np.abs(reading.theta).max(), 0.0, reading.theta)
         multipliers = np.zeros(len(self.rows))
         multipliers[reading.support] = np.maximum(reading.multipliers, 0.0)
