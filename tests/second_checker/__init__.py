@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.second_checker import depth, depth_local, enclosures, kinds, losses, pooled, single_layers, widths
+from tests.second_checker import (
+    depth, depth_local, depth_near, enclosures, kinds, losses, pooled, single_layers, widths,
+)  # fmt: skip
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
 from tests.second_checker.texts import RefusedError, in_claim, keys, need, rational, sha256
@@ -35,6 +37,21 @@ FIELDS = {
     "deep-stationary": SUBJECT | {"parts", "epsilon", "delta"},
     "deep-not-stationary": SUBJECT | {"vectors", "qualification", "splits", "epsilon", "delta", "kappa"},
     "deep-local": SUBJECT | {"parts", "rho", "rotations", "factors", "bits"},
+    "deep-stationary-near": ABOUT
+    | {
+        "moved",
+        "factor",
+        "optimality",
+        "centre",
+        "radius",
+        "empty",
+        "parts",
+        "rotations",
+        "rho",
+        "mu",
+        "root",
+        "bits",
+    },
     "not-local-curve": SUBJECT | {"rows", "until"},
     "lower-bound-crude": COMMON | {"points", "power", "bracket"},
     "lower-bound-linear": COMMON | {"multipliers", "power", "bracket"},
@@ -100,6 +117,8 @@ CLAIMS = {
     "fits",
     "stationary-near": "within {moved} of the network times {factor}, relative to its norm, there is an exact "
     "{optimality} of its shape, where the Clarke KKT conditions hold",
+    "deep-stationary-near": "within {moved} of the network times {factor}, relative to its norm, there is an exact "
+    "{optimality} of its shape, where the Clarke KKT conditions hold",
     "layer-local": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, no "
     "parameters of that layer near its own fit, with no smaller margin, and have a smaller norm",
     "layer-not-local": "{who}, {layers}, fits, and with all layers but layer {layer}, counted from 0, as they are, "
@@ -111,7 +130,9 @@ CLAIMS = {
     "parameters of that layer fit with no smaller margin, and 1 + {tolerance} times their squared norm is less",
 }
 LAYERS = ("layer-local", "layer-not-local", "layer-optimal", "layer-better")
-ANY_DEPTH = ("deep-stationary", "deep-not-stationary", "deep-local", "not-local-curve", *LAYERS)
+ANY_DEPTH = (
+    "deep-stationary", "deep-not-stationary", "deep-local", "deep-stationary-near", "not-local-curve", *LAYERS,
+)  # fmt: skip
 OTHER_DEPTH = (
     "lower-bound-crude", "lower-bound-linear", "lower-bound-pooled", "deep-upper-bound", "deep-better-network",
     "deep-optimal-within",
@@ -146,6 +167,7 @@ KINDS = {
     "deep-stationary": depth.deep_stationary,
     "deep-not-stationary": depth.deep_not_stationary,
     "deep-local": depth_local.deep_local,
+    "deep-stationary-near": depth_near.deep_stationary_near,
     "not-local-curve": depth.not_local_curve,
     "lower-bound-crude": depth.lower_bound_crude,
     "lower-bound-linear": depth.lower_bound_linear,

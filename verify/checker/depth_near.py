@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain
 from math import comb, prod
 from operator import sub
 from typing import Annotated, ClassVar, Literal
@@ -388,8 +388,7 @@ def norm_above(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
 
 def largest(norms: Sequence[Fraction], roots: Sequence[Fraction], k: int) -> Fraction:
     """The largest product of the roots of k layers and the norms of the others; 0 where there are fewer layers."""
-    places = range(len(norms))
-    products = (
-        prod((roots[l] if l in chosen else norms[l] for l in places), start=ONE) for chosen in combinations(places, k)
-    )
-    return max(products, default=ZERO)
+    found = [ONE, *[ZERO] * k]  # of the layers so far, with the roots of 0, 1, ..., k of them
+    for norm, root in zip(norms, roots, strict=True):
+        found = [max(found[q] * norm, found[q - 1] * root if q else ZERO) for q in range(k + 1)]
+    return found[k]

@@ -1,0 +1,577 @@
+"""`deep-stationary-near`: what it proves, each condition of its check, its bounds, and points that are no optima."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import chain, product
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests import second_checker
+from tests.depth_cases import CASES, case, diagonal, parts, shape
+from tests.second_checker.depth_near import steepest
+from tests.second_checker.texts import RefusedError
+from verify import Bias, Goal, Network, Problem
+from verify.checker.checking import Accepted, Refused, check
+from verify.checker.depth_local import tangent_of
+from verify.checker.depth_near import Ball, NearPiece, largest, norm_above
+from verify.checker.depth_states import gradient
+from verify.checker.depth_stationary import Part
+from verify.checker.errors import CertificateError
+from verify.checker.exact import sqrt_upper, squared_norm
+from verify.checker.questions import Question, Verdict
+from verify.deciders.depth.nearby import nearby
+from verify.deciders.finding import decide
+from verify.deciders.proposal import Proposal, sealed
+
+F = Fraction
+TINY = F(1, 10**9)
+
+
+def disturbed(network, size=TINY, seed=0):
+    """Every weight moved by up to `size`."""
+    random = Random(seed)
+    moved = [[w + F(random.randint(-1000, 1000), 1000) * size for w in layer] for layer in network.parameters]
+    return Network(network.architecture, moved)
+
+
+def decimals(rows):
+    return [[F(str(z)) for z in row] for row in rows]
+
+
+def trained(sizes, slope, weights, inputs, targets):
+    """Networks of two digits that lie near local optima, as gradient descent left them."""
+    return case(shape(sizes, [slope] * (len(sizes) - 2)), decimals(weights), decimals(inputs), targets)
+
+
+TRAINED = {
+    "kinks of two layers": lambda: trained(
+        [2, 2, 2, 2, 1], "1/4",
+        [[-0.71, -0.25, -0.13, -0.65], [0.0, 0.5, -0.75, -0.43], [-0.25, 0.85, 0.43, -0.17], [0.88, -0.47]],
+        [[1.25, 0.78], [0.96, -1.08], [0.87, -0.17], [-0.19, 1.12]], [1, -1, 1, 1],
+    ),
+    "turned": lambda: trained(
+        [2, 2, 2, 1], "1/4", [[0.53, -0.84, 0.07, -0.11], [0.86, 0.12, 0.49, 0.07], [0.87, 0.49]],
+        [[-0.43, -1.13], [0.67, -1.11], [2.01, 0.92], [-0.36, 0.57]], [1, 1, 1, -1],
+    ),
+    "an empty unit of ReLU": lambda: trained(
+        [2, 2, 2, 1], 0, [[-0.01, 0.0, -0.95, 0.31], [0.01, 1.0, 0.0, 0.0], [1.0, 0.0]],
+        [[-1.74, -1.34], [-1.36, -0.35], [-2.31, -0.19], [-0.96, 0.89]], [1, 1, 1, 1],
+    ),
+}  # fmt: skip
+DISTURBED = ("6 vertex", "7 worse vertex", "13 deep waste", "16 two of a kind", "19 chain")
+NAMES = (*TRAINED, *DISTURBED)
+
+
+class Found:
+    """A network with the certificate that is found, and what the theorem says at its numbers."""
+
+    def __init__(self, problem, network):
+        self.problem, self.network = problem, network
+        proposal = nearby(problem, network)
+        assert proposal is not None
+        self.proof = proposal.certificate
+        self.centre = Network(network.architecture, self.proof.centre)
+
+    def told(self, **changed):
+        """The place of what is refused, "" for what is accepted; the second checker says the same."""
+        return told(self.problem, self.network, replace(self.proof, **changed))
+
+    def pieces(self):
+        proof = self.proof
+        ball = Ball(self.centre, proof.radius, frozenset(proof.empty))
+        least = min(y * ball.output(row) for row, y in zip(self.problem.rows, self.problem.targets, strict=True))
+        return ball, least, [NearPiece(self.problem, ball, part, least) for part in proof.parts]
+
+
+@cache
+def found(name):
+    if name in TRAINED:
+        made = TRAINED[name]()
+        return Found(made.problem, made.network)
+    made = CASES[name]()
+    return Found(made.problem, disturbed(made.network))
+
+
+def told(problem, network, proof):
+    proof = sealed(problem, network, proof)
+    result = check(problem, network, proof)
+    try:
+        second_checker.check(problem.to_json(), network.to_json(), proof.to_json())
+    except RefusedError as error:
+        assert isinstance(result, Refused), f"the second checker refuses it: {error}"
+    else:
+        assert isinstance(result, Accepted), f"the second checker accepts it: {result}"
+    return "" if isinstance(result, Accepted) else result.place
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_found_is_accepted(name):
+    one = found(name)
+    assert one.told() == ""
+    is_local = one.proof.optimality == "local optimum"
+    assert is_local is not bool(one.proof.empty)
+    assert one.proof.moved < F(1, 20)
+    answer = decide(Question.LOCAL_OPTIMUM, one.problem, one.network, Proposal(certificate=one.proof, reason=""), F(0))
+    assert answer.verdict is (Verdict.PROVED if is_local else Verdict.UNDECIDED)
+    assert answer.level == ("near" if is_local else None)
+
+
+def test_the_kinks_and_rotations_that_are_tried():
+    ties = {(l, j) for part in found("kinks of two layers").proof.parts for l, j, _ in part.slopes}
+    assert {l for l, _ in ties} == {0, 1}, "of two layers, one above the other"
+    assert {l for l, _, _ in found("turned").proof.rotations} == {0, 1}
+    assert len(found("turned").proof.parts) < len(found("turned").problem.rows)
+    assert found("an empty unit of ReLU").proof.empty
+
+
+# ------------------------------------------------------------------------------------------------- what is refused
+
+
+def test_the_problem():
+    one = found("19 chain")
+    problem = Problem(one.problem.data, one.problem.architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
+    assert told(problem, one.network, one.proof) == "problem"
+    wide = case(shape([1, 129, 1], [1]), [[1] + [0] * 128, [1] + [0] * 128], [[1]], [1])
+    proof = replace(one.proof, centre=wide.network.parameters, parts=(), empty=(), rotations=())
+    assert told(wide.problem, wide.network, proof) == "centre"
+
+
+def test_the_centre():
+    one = found("19 chain")
+    assert one.told(centre=one.proof.centre[:2]) == "centre"
+    assert one.told(centre=((F(1), F(1)), *one.proof.centre[1:])).startswith("centre")
+    assert one.told(centre=((-one.proof.centre[0][0],), *one.proof.centre[1:])) == "centre", "fits no longer"
+    flat = case(shape([2, 1, 1], [1]), [[1, 0], [1]], [[1, 0]], [1])
+    biased = replace(one.proof, centre=((F(1), F(0)), (F(1),), (F(0),)), parts=parts(1))
+    assert told(flat.problem, flat.network, biased) == "centre"
+
+
+def test_a_linear_network_of_two_layers():
+    """The matrix is that of `deep-local`; there are no third derivatives."""
+    flat = case(shape([1, 1, 1], [1]), [[1], [1]], [["1"]], [1])
+    proof = replace(
+        found("19 chain").proof, centre=((F(1),), (F(1),)), parts=parts(1), rho=F(1), radius=F(1, 10), mu=F(1, 4),
+        rotations=(), empty=(), root=((11,), (-5, 9)), bits=3, factor=F(1), moved=F(1, 10), optimality="local optimum",
+    )  # fmt: skip
+    ball = Ball(flat.network, F(1, 10), frozenset())
+    assert ball.third == 0
+    assert told(flat.problem, flat.network, proof) == "root"
+    proof = replace(proof, root=((8,), (-3, 7)))
+    assert told(flat.problem, flat.network, proof) in ("", "multiplier", "parts[0].multiplier")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numbers_that_may_not_be(name):
+    one = found(name)
+    assert one.told(radius=F(0)) == one.told(radius=-one.proof.radius) == one.told(mu=F(0)) == "radius"
+    assert one.told(factor=F(0)) == one.told(factor=-one.proof.factor) == "factor"
+    assert one.told(moved=one.proof.moved * F(999, 1000)) == one.told(moved=F(0)) == "moved"
+    assert one.told(factor=one.proof.factor * 2) == "moved"
+    assert one.told(mu=one.proof.mu * 8).startswith("root")
+    assert one.told(root=one.proof.root[:-1]) == "root"
+    assert one.told(root=((one.proof.root[0][0] * 2,), *one.proof.root[1:])).startswith("root")
+    assert one.told(bits=one.proof.bits + 1).startswith("root")
+    assert one.told(parts=()) != ""
+    for k in range(len(one.proof.parts)):
+        raised = replace(one.proof.parts[k], multiplier=one.proof.parts[k].multiplier * 2)
+        assert one.told(parts=(*one.proof.parts[:k], raised, *one.proof.parts[k + 1 :])) != ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_balls_that_are_too_large_or_too_small(name):
+    """So large that units change, or the norm may fall; so small that the distance to the optimum may be more."""
+    one = found(name)
+    assert one.told(radius=one.proof.radius * 64, moved=F(10)) != ""
+    assert one.told(radius=F(1, 2**60)) == "radius"
+    away = [[w + F(1, 50) * (k == 0) for k, w in enumerate(layer)] for layer in one.proof.centre]
+    assert one.told(centre=tuple(map(tuple, away)), moved=F(10)) != ""
+
+
+def test_optimality():
+    empty = found("6 vertex")
+    assert empty.told(optimality="local optimum") == "empty"
+    full = found("19 chain")
+    assert full.told(optimality="stationary point") == "", "that is less"
+    answers = decide(
+        Question.LOCAL_OPTIMUM, full.problem, full.network,
+        Proposal(certificate=sealed(full.problem, full.network, replace(full.proof, optimality="stationary point")), reason=""),
+        F(0),
+    )  # fmt: skip
+    assert answers.verdict is Verdict.UNDECIDED
+
+
+def test_parts():
+    one = found("kinks of two layers")
+    own = one.proof.parts
+    assert len(own) > 1
+    assert one.told(parts=own[::-1]) == one.told(parts=(own[0], *own)) == "parts"
+    assert one.told(parts=(*own, Part(9, F(1), ()))) == "parts"
+    assert one.told(parts=(*own[:-1], replace(own[-1], multiplier=-own[-1].multiplier))) == f"parts[{len(own) - 1}]"
+    assert one.told(parts=(*own[:-1], replace(own[-1], direction=one.proof.centre))) == f"parts[{len(own) - 1}]"
+    assert one.told(parts=own[1:]) != ""
+
+
+def test_slopes():
+    one = found("kinks of two layers")
+    (k,) = [k for k, part in enumerate(one.proof.parts) if part.slopes]
+    part = one.proof.parts[k]
+
+    def with_slopes(*slopes, multiplier=part.multiplier):
+        own = replace(part, slopes=slopes, multiplier=multiplier)
+        return one.told(parts=(*one.proof.parts[:k], own, *one.proof.parts[k + 1 :]))
+
+    (low, high), place = part.slopes, f"parts[{k}].slopes"
+    assert with_slopes(low) == with_slopes(high) == with_slopes() == place, "a tie left out"
+    for slope in (F(1, 4) - F(1, 100), F(11, 10), F(0), F(-1)):
+        assert with_slopes((*low[:2], slope), high) == place
+    assert with_slopes((*low[:2], F(1, 4)), high) != "", "another gradient"
+    assert with_slopes((*low[:2], low[2] + F(1, 50)), high) != ""
+    assert with_slopes(low, high, (3, 0, F(1, 2))) == with_slopes(low, high, (9, 0, F(1, 2))) == place
+    assert with_slopes(low, high, (1, 7, F(1, 2))) if high[:2] < (1, 7) else True
+    with pytest.raises(CertificateError):
+        with_slopes(high, low)
+    with pytest.raises(CertificateError):
+        with_slopes(low, low, high)
+    linear = found("7 worse vertex")
+    given = (replace(linear.proof.parts[0], slopes=((0, 0, F(1)),)),)
+    assert linear.told(parts=given) == "parts[0].slopes", "no kink at slope 1"
+
+
+def test_a_unit_whose_gain_is_above_0_is_no_tie():
+    """The unit raises the margin of its point: at no slope below 1 is it concave there."""
+    one = found("19 chain")
+    part = one.proof.parts[0]
+    for slope in (F(1, 2), F(3, 4), F(1)):
+        assert one.told(parts=(replace(part, slopes=((0, 0, slope),)),)) == "parts[0].slopes"
+
+
+def test_gains_and_multipliers_that_do_not_pay():
+    one = found("kinks of two layers")
+    assert one.told(rho=one.proof.rho * 10**6) == "parts[0].multiplier"
+    _, _, pieces = one.pieces()
+    (piece,) = [piece for piece in pieces if piece.ties]
+    with pytest.raises(CertificateError, match="is too small for what the gradient costs"):
+        piece.paid(one.proof.rho * 10**6)
+    piece.size, piece.third = F(0), F(0)
+    piece.gains = dict.fromkeys(piece.gains, F(1, 10**9))
+    with pytest.raises(CertificateError, match="whose gain is too small for what its kink costs"):
+        piece.paid(one.proof.rho)
+    small = found("6 vertex")
+    assert small.told(rho=small.proof.rho * 10**6) == "parts[0].multiplier"
+
+
+def test_empty_units():
+    one = found("6 vertex")
+    assert one.proof.empty == ((0, 1), (1, 1))
+    assert one.told(empty=((0, 1), (1, 1), (2, 0))) == one.told(empty=((0, 1), (0, 2), (1, 1))) == "empty"
+    assert one.told(empty=((0, 0), (0, 1), (1, 1))) == "empty", "a parameter that is not 0"
+    assert one.told(empty=((0, 1),)) != "", "the matrix has more rows"
+    assert one.told(empty=()) != ""
+    centre = [list(layer) for layer in one.proof.centre]
+    centre[0][1] = F(1, 10**9)
+    assert one.told(centre=tuple(map(tuple, centre))) == "empty"
+    tie = (replace(one.proof.parts[0], slopes=((0, 1, F(1))),),) if False else None
+    assert tie is None
+    relu = found("an empty unit of ReLU")
+    (unit,) = relu.proof.empty
+    own = (replace(relu.proof.parts[0], slopes=((*unit, F(1, 2)),)), *relu.proof.parts[1:])
+    assert relu.told(parts=own) == "parts[0].slopes", "an empty unit is at no kink"
+    pooled = case(shape([2, 2, 1], [1], [None, [[0, 0]]]), [[0, 0, 0, 0], [0]], [[1, 0]], [1])
+    shared = case(shape([2, 2, 1], [1], [None, [[0, 0]]]), [[1, 0, 0, 0], [1]], [[1, 0]], [1])
+    proof = replace(one.proof, centre=shared.network.parameters, empty=((0, 1),))
+    assert told(shared.problem, shared.network, proof) == "empty", "the weight of the other unit"
+    proof = replace(one.proof, centre=pooled.network.parameters, empty=((0, 0), (0, 1)))
+    assert told(shared.problem, shared.network, proof) == "centre", "all units empty: nothing fits"
+
+
+def test_rotations():
+    one = found("turned")
+    assert one.told(rotations=one.proof.rotations[1:]).startswith("root")
+    assert one.told(rotations=((0, 1, 0),)) == "rotations[0]"
+    assert one.told(rotations=(*one.proof.rotations, (2, 0, 1))) == f"rotations[{len(one.proof.rotations)}]"
+    far = [[w + F(1, 100) * (k == 0) for k, w in enumerate(layer)] for layer in one.proof.centre]
+    assert one.told(centre=tuple(map(tuple, far))) != ""
+    kinks = found("kinks of two layers")
+    (tie, *_) = next(part.slopes for part in kinks.proof.parts if part.slopes)
+    assert kinks.told(rotations=((tie[0], 0, 1),)) == "rotations", "of a unit near a kink"
+    apart = {k for piece in kinks.pieces()[2] for k in range(3) if len({*piece.piece.slopes[k]}) > 1}
+    free = sorted(apart - {l for piece in kinks.pieces()[2] for l, _ in piece.ties})
+    for l in free:
+        assert kinks.told(rotations=((l, 0, 1),)) == "rotations[0]", "slopes that differ"
+    assert free
+    vertex = found("6 vertex")
+    assert vertex.told(rotations=((0, 0, 1),)) == "rotations", "of an empty one"
+
+
+def test_turned_units_ask_the_other_points_to_keep_their_margins():
+    """A point without a multiplier that is at the margin itself may lose it by a turn; without turns it may not."""
+    one = found("turned")
+    active = one.proof.parts[0].point
+    data = [*zip(one.problem.inputs, one.problem.targets, strict=True)]
+    data.append((tuple(x * F(10001, 10000) for x in data[active][0]), data[active][1]))
+    beside = case(one.problem.architecture, one.network.parameters, [x for x, _ in data], [y for _, y in data])
+    assert told(beside.problem, beside.network, one.proof) == "rotations"
+    chain_ = found("19 chain")
+    twice = case(chain_.problem.architecture, chain_.network.parameters, [["1"], ["10001/10000"]], [1, 1])
+    assert told(twice.problem, twice.network, chain_.proof) == ""
+
+
+# ------------------------------------------------------------------------------------------------- no optima
+
+
+@pytest.mark.parametrize("name", [name for name, made in CASES.items() if "curve" in made().proofs])
+@pytest.mark.parametrize("size", [F(0), TINY, F(1, 1000)])
+def test_nothing_is_said_to_be_a_local_optimum_near_what_is_none(name, size):
+    made = CASES[name]()
+    network = disturbed(made.network, size, seed=1)
+    proposal = nearby(made.problem, network)
+    far = proposal is None or proposal.certificate.optimality == "stationary point"
+    assert far or proposal.certificate.moved > F(1, 10)
+
+
+def test_a_saddle_is_never_accepted():
+    """5: whatever the weight of the squares, the matrix, and the radius."""
+    made, vertex = CASES["5 diagonal of ones"](), found("7 worse vertex").proof
+    identity = tuple(tuple(int(r == c) for c in range(r + 1)) for r in range(6))
+    for rho, mu, bits, radius in product((0, 1, 100, 10**4), (F(1, 100), F(1, 2)), (0, 4, 9), (F(1, 10**6), F(1, 100))):
+        proof = replace(
+            vertex, centre=made.network.parameters, empty=(), optimality="stationary point", parts=parts(1),
+            rho=F(rho), mu=mu, root=tuple(tuple(2**bits * z // 2 for z in row) for row in identity), bits=bits,
+            radius=radius, factor=F(1), moved=F(1),
+        )  # fmt: skip
+        assert told(made.problem, made.network, proof).startswith(("root", "parts[0].multiplier"))
+
+
+# ------------------------------------------------------------------------------------------------- oracles
+
+
+def evaluated(network, row, slopes=None):
+    """For each layer its preactivations; with slopes, or as they are."""
+    h, values = list(row), []
+    for l, (layer, own) in enumerate(zip(network.architecture.layers, network.parameters, strict=True)):
+        z = [sum((own[i] * h[c] for c, i in enumerate(places) if i is not None), F(0)) for places in layer.places]
+        values.append(z)
+        if layer.slope is not None:
+            h = [slopes[l][j] * v if slopes else max(v, layer.slope * v) for j, v in enumerate(z)]
+    return values
+
+
+def within(network, radius, random, held=()):
+    """(d, network + d) of a network within the radius, exactly."""
+    size = sum(map(len, network.parameters))
+    d = random.normal(size=size) * (random.random(size) < random.choice([0.3, 1.0]))
+    d[list(held)] = 0
+    d = d / max(np.linalg.norm(d), 1e-300) * random.choice([1.0, 0.9, 0.1]) * (1 - 1e-12) * float(radius)
+    d = [F(float(z)) for z in d]
+    numbers = iter(map(sum, zip(chain(*network.parameters), d, strict=True)))
+    return d, Network(network.architecture, [[next(numbers) for _ in layer] for layer in network.parameters])
+
+
+def random_piece(random, sizes, slope, entries=None):
+    """A point, a ball and ties wherever the gain is negative, near a kink or not."""
+    counts = [b * a if e is None else 1 + max(i for row in e for i in row) for a, b, e in zip(sizes, sizes[1:], entries or [None] * len(sizes), strict=False)]
+    weights = [[F(int(z), 16) for z in random.integers(-16, 17, size=count)] for count in counts]
+    made = case(shape(sizes, [slope] * (len(sizes) - 2), entries), weights, [[int(z) for z in random.integers(-3, 4, size=sizes[0])]], [1])
+    ball = Ball(made.network, F(1, int(2 ** random.integers(7, 12))), frozenset())
+    z, changes = evaluated(made.network, made.problem.rows[0]), ball.changes(made.problem.rows[0])
+    ties: list = []
+    for l in reversed(range(len(sizes) - 2)):
+        for j in range(sizes[l + 1]):
+            for g in map(F, (random.permutation([3, 4, 5, 7, 8]))):
+                try:
+                    NearPiece(made.problem, ball, Part(0, F(1), tuple(sorted([*ties, (l, j, g / 8)]))), F(0))
+                except CertificateError as error:
+                    if "leaves unit" not in str(error) and "gain" in str(error):
+                        break
+                    continue
+                ties.append((l, j, g / 8))
+                break
+    try:
+        return made, ball, NearPiece(made.problem, ball, Part(0, F(1), tuple(sorted(ties))), F(0)), z, changes
+    except CertificateError:
+        return None
+
+
+SHARED = [[[0, 1], [1, 0]], [[0, 1], [2, 0]], [[0, 1], [1, 2]], None, None]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "slope", "entries"),
+    [([2, 2, 2, 2, 2, 1], "1/4", None), ([2, 3, 2, 1], 0, None), ([2, 2, 2, 2, 2, 1], "1/8", SHARED)],
+)
+def test_the_bounds_hold_on_the_ball(sizes, slope, entries):
+    """In exact numbers, at random networks: changes, gains, what z^g is at most, and what the squares cost."""
+    random, tried, far = np.random.default_rng(5), 0, 0
+    for _ in range(60):
+        found_ = random_piece(random, sizes, slope, entries)
+        if found_ is None or not found_[2].ties:
+            continue
+        made, ball, piece, z, changes = found_
+        slopes, row = piece.piece.slopes, made.problem.rows[0]
+        for _ in range(4):
+            d, other = within(made.network, ball.radius, random)
+            values, fixed = evaluated(other, row), evaluated(other, row, slopes)
+            assert all(
+                abs(p - q) <= c for ps, qs, cs in zip(z, values, changes, strict=True) for p, q, c in zip(ps, qs, cs, strict=True)
+            )
+            delta = {
+                (l, j): max(values[l][j], made.problem.architecture.layers[l].slope * values[l][j]) - g * values[l][j]
+                for (l, j), g in piece.ties.items()
+            }
+            gained = sum((piece.gains[tie] * delta[tie] for tie in piece.ties), F(0))
+            assert fixed[-1][0] - values[-1][0] >= gained >= 0
+            for tie in piece.ties:
+                a, g = made.problem.architecture.layers[tie[0]].slope, piece.ties[tie]
+                if not a < g < 1:
+                    continue
+                shares, reach = piece._shares(tie)
+                far += any(other_[0] < tie[0] - 2 for other_ in shares)
+                paid = sum((share * delta[one] for one, share in shares.items()), F(0))
+                assert abs(fixed[tie[0]][tie[1]]) <= paid <= reach
+            tried += 1
+    assert tried > 40
+    assert far or len(sizes) < 6
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_squares_cost_is_paid(name):
+    """At networks of the ball that keep the margin: the squares of the derivatives, and linearisation itself."""
+    one, random, tried = found(name), np.random.default_rng(1), 0
+    ball, least, pieces = one.pieces()
+    rho = one.proof.rho
+    for piece in pieces:
+        own = list(chain(*gradient(one.centre, piece.piece.state, piece.piece.slopes)))
+        weight = _weight(own, rho)
+        for _ in range(40):
+            d, other = within(one.centre, ball.radius, random)
+            if _margins(one, other)[piece.part.point] < least:
+                continue
+            r = piece.target * evaluated(other, piece.row, piece.piece.slopes)[-1][0] - least
+            along = sum(map(lambda p, q: p * q, own, d), F(0))
+            assert weight * along**2 / 2 <= piece.part.multiplier * r / 2 + piece.paid(rho)
+            tried += 1
+    assert tried > 10
+
+
+def _weight(row, rho):
+    size, power = squared_norm(row), F(1)
+    while power < size:
+        power *= 4
+    while power / 4 >= size:
+        power /= 4
+    return rho / power
+
+
+def _margins(one, network):
+    return [y * evaluated(network, row)[-1][0] for row, y in zip(one.problem.rows, one.problem.targets, strict=True)]
+
+
+class Floating:
+    """The same network in floats, for searches."""
+
+    def __init__(self, one):
+        self.layers = one.problem.architecture.layers
+        self.rows = np.array([[float(x) for x in row] for row in one.problem.rows])
+        self.targets = np.array([float(y) for y in one.problem.targets])
+
+    def margin(self, theta):
+        at, values = 0, self.rows
+        for layer in self.layers:
+            own = theta[at : at + layer.parameter_count]
+            at += layer.parameter_count
+            matrix = np.array([[0.0 if i is None else own[i] for i in row] for row in layer.places])
+            values = values @ matrix.T
+            if layer.slope is not None:
+                values = np.where(values > 0, values, float(layer.slope) * values)
+        return (values[:, 0] * self.targets).min()
+
+
+def least_rise(one, distance):
+    """By how much 1/2 ||.||^2 rises at least, by the theorem, for a d of this length orthogonal to the tangents."""
+    ball, least, pieces = one.pieces()
+    proof = one.proof
+    held = _held_numbers(one)
+    rest = list(chain(*proof.centre))
+    for piece in pieces:
+        own = chain(*gradient(one.centre, piece.piece.state, piece.piece.slopes))
+        rest = [z - piece.piece.c * h for z, h in zip(rest, own, strict=True)]
+    epsilon = float(sqrt_upper(squared_norm([z for k, z in enumerate(rest) if k not in held])))
+    third = float(sum((piece.part.multiplier * piece.third for piece in pieces), F(0)))
+    cost = float(sum((piece.paid(proof.rho) + piece.part.multiplier * (piece.value - least) for piece in pieces), F(0)))
+    return (float(proof.mu) - third * float(ball.radius) / 3) * distance**2 / 2 - epsilon * distance - cost
+
+
+def _held_numbers(one):
+    found_, start = set(), 0
+    for l, layer in enumerate(one.problem.architecture.layers):
+        for r, row in enumerate(layer.places):
+            found_ |= {start + i for c, i in enumerate(row) if i is not None and {(l, r), (l - 1, c)} & {*one.proof.empty}}
+        start += layer.parameter_count
+    return found_
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_network_of_the_ball_is_smaller_than_the_theorem_allows(name):
+    """At random directions, along the tangents of the margins too, scaled to the margin, and after a short descent."""
+    one, random = found(name), np.random.default_rng(2)
+    floating, radius = Floating(one), float(one.proof.radius)
+    theta = np.array([float(z) for z in chain(*one.proof.centre)])
+    margin, depth = floating.margin(theta), len(floating.layers)
+    pieces = [piece.piece for piece in one.pieces()[2]]
+    turns = [tangent_of(one.centre, pieces, rotation) for rotation in one.proof.rotations]
+    pulls = [list(chain(*gradient(one.centre, piece.state, piece.slopes))) for piece in pieces]
+    keep = np.array([float(k not in _held_numbers(one)) for k in range(len(theta))])
+
+    def cleared(d, rows):
+        rows = np.array([[float(z) for z in row] for row in rows]).reshape(-1, len(theta)) * keep
+        return d * keep - np.linalg.pinv(rows) @ (rows @ (d * keep)) if len(rows) else d * keep
+
+    def judged(d):
+        """The network of the margin along theta + d, if it is in the ball: whether it obeys, and its rise."""
+        other = theta + d
+        here = floating.margin(other)
+        if here <= 0:
+            return None
+        other = other * (margin / here) ** (1 / depth)
+        distance = np.linalg.norm(other - theta)
+        if distance > radius:
+            return None
+        rise = (other @ other - theta @ theta) / 2
+        assert rise >= least(distance) - 1e-12
+        return other - theta, rise
+
+    bend, floor = least_rise(one, 1.0), least_rise(one, 0.0)
+    slope = (least_rise(one, 2.0) - 4 * bend + 3 * floor) / -2  # -epsilon, as it is quadratic
+
+    def least(distance):
+        return floor + slope * distance + (bend - floor - slope) * distance**2
+
+    assert abs(least(0.5) - least_rise(one, 0.5)) < 1e-9
+    assert least(radius) > 0, "on the edge"
+    seen = 0
+    for k in range(60):
+        d = cleared(random.normal(size=theta.shape), [*turns, *(pulls if k % 2 else [])])
+        d = d / np.linalg.norm(d) * radius * random.choice([0.99, 0.5, 0.05])
+        at = judged(d)
+        seen += at is not None
+        for _ in range(20 if at is not None and k % 6 == 1 else 0):
+            step = cleared(random.normal(size=theta.shape), [*turns, *pulls])
+            trial = judged(at[0] + step / np.linalg.norm(step) * radius * random.choice([0.3, 0.03]))
+            at = trial if trial is not None and trial[1] < at[1] else at
+    assert seen > 5
+
+
+def test_largest_and_norms():
+    random = Random(3)
+    for _ in range(50):
+        count, k = random.randint(1, 6), random.randint(2, 3)
+        norms, roots = ([F(random.randint(1, 20), 7) for _ in range(count)] for _ in range(2))
+        assert largest(norms, roots, k) == steepest(norms, roots, k)
+    assert largest([F(2), F(3)], [F(1), F(1)], 3) == 0
+    for _ in range(20):
+        matrix = [[F(random.randint(-9, 9), 4) for _ in range(3)] for _ in range(random.randint(1, 4))]
+        top = np.linalg.norm(np.array(matrix, dtype=float), 2)
+        assert top <= float(norm_above(matrix)) * (1 + 1e-12)
