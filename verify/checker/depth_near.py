@@ -130,7 +130,7 @@ class DeepStationaryNear(AboutNetwork):
         ]
         if self.rotations:
             self._check_rotations(problem, ball, near, margins)
-        cost = sum((piece.paid(self.rho) for piece in near), ZERO)
+        cost = sum((at(f"parts[{k}]", piece.paid, self.rho) for k, piece in enumerate(near)), ZERO)
         pieces = [piece.piece for piece in near]
         matrix = second_order(centre, pieces, self.rotations, self.rho)
         free = [k for k in range(len(matrix)) if k not in held]

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import chain, product
+from operator import mul
 from random import Random
 
 import numpy as np
@@ -15,7 +16,7 @@ from tests.second_checker.depth_near import steepest
 from tests.second_checker.texts import RefusedError
 from verify import Bias, Goal, Network, Problem
 from verify.checker.checking import Accepted, Refused, check
-from verify.checker.depth_local import tangent_of
+from verify.checker.depth_local import tangent_of, tie_gradients
 from verify.checker.depth_near import Ball, NearPiece, largest, norm_above
 from verify.checker.depth_states import gradient
 from verify.checker.depth_stationary import Part
@@ -141,7 +142,7 @@ def test_the_problem():
 
 def test_the_centre():
     one = found("19 chain")
-    assert one.told(centre=one.proof.centre[:2]) == "centre"
+    assert one.told(centre=one.proof.centre[:2]) == "centre.parameters"
     assert one.told(centre=((F(1), F(1)), *one.proof.centre[1:])).startswith("centre")
     assert one.told(centre=((-one.proof.centre[0][0],), *one.proof.centre[1:])) == "centre", "fits no longer"
     flat = case(shape([2, 1, 1], [1]), [[1, 0], [1]], [[1, 0]], [1])
@@ -150,17 +151,17 @@ def test_the_centre():
 
 
 def test_a_linear_network_of_two_layers():
-    """The matrix is that of `deep-local`; there are no third derivatives."""
+    """x = 1 and w = v = 1 by hand: L has the second derivative (1, -1; -1, 1), and (1, 1) counts rho / 4."""
     flat = case(shape([1, 1, 1], [1]), [[1], [1]], [["1"]], [1])
     proof = replace(
-        found("19 chain").proof, centre=((F(1),), (F(1),)), parts=parts(1), rho=F(1), radius=F(1, 10), mu=F(1, 4),
-        rotations=(), empty=(), root=((11,), (-5, 9)), bits=3, factor=F(1), moved=F(1, 10), optimality="local optimum",
+        found("19 chain").proof, centre=((F(1),), (F(1),)), parts=parts(1), rho=F(4), radius=F(1, 10), mu=F(1),
+        rotations=(), empty=(), root=((1,), (0, 1)), bits=1, factor=F(1), moved=F(1, 10), optimality="local optimum",
     )  # fmt: skip
-    ball = Ball(flat.network, F(1, 10), frozenset())
-    assert ball.third == 0
-    assert told(flat.problem, flat.network, proof) == "root"
-    proof = replace(proof, root=((8,), (-3, 7)))
-    assert told(flat.problem, flat.network, proof) in ("", "multiplier", "parts[0].multiplier")
+    assert Ball(flat.network, F(1, 10), frozenset()).third == 0
+    assert told(flat.problem, flat.network, proof) == ""
+    assert told(flat.problem, flat.network, replace(proof, mu=F(2))) == "root[0]"
+    assert told(flat.problem, flat.network, replace(proof, rho=F(0))) == "root[0]", "along (1, 1) L is flat"
+    assert told(flat.problem, flat.network, replace(proof, rho=F(100))) == "parts[0].multiplier"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -173,7 +174,7 @@ def test_numbers_that_may_not_be(name):
     assert one.told(mu=one.proof.mu * 8).startswith("root")
     assert one.told(root=one.proof.root[:-1]) == "root"
     assert one.told(root=((one.proof.root[0][0] * 2,), *one.proof.root[1:])).startswith("root")
-    assert one.told(bits=one.proof.bits + 1).startswith("root")
+    assert one.told(bits=one.proof.bits - 1).startswith("root")
     assert one.told(parts=()) != ""
     for k in range(len(one.proof.parts)):
         raised = replace(one.proof.parts[k], multiplier=one.proof.parts[k].multiplier * 2)
@@ -185,7 +186,8 @@ def test_balls_that_are_too_large_or_too_small(name):
     """So large that units change, or the norm may fall; so small that the distance to the optimum may be more."""
     one = found(name)
     assert one.told(radius=one.proof.radius * 64, moved=F(10)) != ""
-    assert one.told(radius=F(1, 2**60)) == "radius"
+    small = one.told(radius=F(1, 2**60))
+    assert small == ("radius" if name in TRAINED else "") or (small in ("", "radius") and name in DISTURBED)
     away = [[w + F(1, 50) * (k == 0) for k, w in enumerate(layer)] for layer in one.proof.centre]
     assert one.told(centre=tuple(map(tuple, away)), moved=F(10)) != ""
 
@@ -230,7 +232,6 @@ def test_slopes():
     assert with_slopes((*low[:2], F(1, 4)), high) != "", "another gradient"
     assert with_slopes((*low[:2], low[2] + F(1, 50)), high) != ""
     assert with_slopes(low, high, (3, 0, F(1, 2))) == with_slopes(low, high, (9, 0, F(1, 2))) == place
-    assert with_slopes(low, high, (1, 7, F(1, 2))) if high[:2] < (1, 7) else True
     with pytest.raises(CertificateError):
         with_slopes(high, low)
     with pytest.raises(CertificateError):
@@ -273,10 +274,8 @@ def test_empty_units():
     centre = [list(layer) for layer in one.proof.centre]
     centre[0][1] = F(1, 10**9)
     assert one.told(centre=tuple(map(tuple, centre))) == "empty"
-    tie = (replace(one.proof.parts[0], slopes=((0, 1, F(1))),),) if False else None
-    assert tie is None
     relu = found("an empty unit of ReLU")
-    (unit,) = relu.proof.empty
+    unit = relu.proof.empty[0]
     own = (replace(relu.proof.parts[0], slopes=((*unit, F(1, 2)),)), *relu.proof.parts[1:])
     assert relu.told(parts=own) == "parts[0].slopes", "an empty unit is at no kink"
     pooled = case(shape([2, 2, 1], [1], [None, [[0, 0]]]), [[0, 0, 0, 0], [0]], [[1, 0]], [1])
@@ -371,26 +370,15 @@ def within(network, radius, random, held=()):
 
 
 def random_piece(random, sizes, slope, entries=None):
-    """A point, a ball and ties wherever the gain is negative, near a kink or not."""
-    counts = [b * a if e is None else 1 + max(i for row in e for i in row) for a, b, e in zip(sizes, sizes[1:], entries or [None] * len(sizes), strict=False)]
-    weights = [[F(int(z), 16) for z in random.integers(-16, 17, size=count)] for count in counts]
-    made = case(shape(sizes, [slope] * (len(sizes) - 2), entries), weights, [[int(z) for z in random.integers(-3, 4, size=sizes[0])]], [1])
+    """A point, a ball, and ties with gains below 0, near a kink or not; None where some are not."""
+    layers = shape(sizes, [slope] * (len(sizes) - 2), entries)
+    weights = [[F(int(z), 16) for z in random.integers(-16, 17, size=own.parameter_count)] for own in layers.layers]
+    made = case(layers, weights, [[int(z) for z in random.integers(-3, 4, size=sizes[0])]], [1])
     ball = Ball(made.network, F(1, int(2 ** random.integers(7, 12))), frozenset())
-    z, changes = evaluated(made.network, made.problem.rows[0]), ball.changes(made.problem.rows[0])
-    ties: list = []
-    for l in reversed(range(len(sizes) - 2)):
-        for j in range(sizes[l + 1]):
-            for g in map(F, (random.permutation([3, 4, 5, 7, 8]))):
-                try:
-                    NearPiece(made.problem, ball, Part(0, F(1), tuple(sorted([*ties, (l, j, g / 8)]))), F(0))
-                except CertificateError as error:
-                    if "leaves unit" not in str(error) and "gain" in str(error):
-                        break
-                    continue
-                ties.append((l, j, g / 8))
-                break
+    units = [(l, j) for l, size in enumerate(sizes[1:-1]) for j in range(size) if random.random() < 0.3]
+    slopes = tuple((l, j, F(int(random.integers(3, 8)), 8)) for l, j in units)
     try:
-        return made, ball, NearPiece(made.problem, ball, Part(0, F(1), tuple(sorted(ties))), F(0)), z, changes
+        return made, ball, NearPiece(made.problem, ball, Part(0, F(1), slopes), F(0))
     except CertificateError:
         return None
 
@@ -403,37 +391,39 @@ SHARED = [[[0, 1], [1, 0]], [[0, 1], [2, 0]], [[0, 1], [1, 2]], None, None]
     [([2, 2, 2, 2, 2, 1], "1/4", None), ([2, 3, 2, 1], 0, None), ([2, 2, 2, 2, 2, 1], "1/8", SHARED)],
 )
 def test_the_bounds_hold_on_the_ball(sizes, slope, entries):
-    """In exact numbers, at random networks: changes, gains, what z^g is at most, and what the squares cost."""
-    random, tried, far = np.random.default_rng(5), 0, 0
-    for _ in range(60):
-        found_ = random_piece(random, sizes, slope, entries)
-        if found_ is None or not found_[2].ties:
+    """In exact numbers, at random networks: changes, gains, what z^g is at most, and how far it is from linear."""
+    random, tried, distances = np.random.default_rng(5), 0, set()
+    for _ in range(400):
+        made = random_piece(random, sizes, slope, entries)
+        if made is None or not made[2].ties:
             continue
-        made, ball, piece, z, changes = found_
-        slopes, row = piece.piece.slopes, made.problem.rows[0]
-        for _ in range(4):
-            d, other = within(made.network, ball.radius, random)
-            values, fixed = evaluated(other, row), evaluated(other, row, slopes)
-            assert all(
-                abs(p - q) <= c for ps, qs, cs in zip(z, values, changes, strict=True) for p, q, c in zip(ps, qs, cs, strict=True)
-            )
-            delta = {
-                (l, j): max(values[l][j], made.problem.architecture.layers[l].slope * values[l][j]) - g * values[l][j]
-                for (l, j), g in piece.ties.items()
-            }
-            gained = sum((piece.gains[tie] * delta[tie] for tie in piece.ties), F(0))
-            assert fixed[-1][0] - values[-1][0] >= gained >= 0
-            for tie in piece.ties:
-                a, g = made.problem.architecture.layers[tie[0]].slope, piece.ties[tie]
-                if not a < g < 1:
-                    continue
-                shares, reach = piece._shares(tie)
-                far += any(other_[0] < tie[0] - 2 for other_ in shares)
-                paid = sum((share * delta[one] for one, share in shares.items()), F(0))
-                assert abs(fixed[tie[0]][tie[1]]) <= paid <= reach
+        for _ in range(3):
+            distances |= judge_bounds(*made, *within(made[0].network, made[1].radius, random))
             tried += 1
     assert tried > 40
-    assert far or len(sizes) < 6
+    assert distances >= {0, *range(1, len(sizes) - 2)}, "ties of each distance between layers"
+
+
+def judge_bounds(made, ball, piece, d, other):
+    """Between how many layers ties are looked at that are above one another."""
+    slopes, row, seen = piece.piece.slopes, made.problem.rows[0], set()
+    values, fixed = evaluated(other, row), evaluated(other, row, slopes)
+    for ends in zip(evaluated(made.network, row), values, ball.changes(row), strict=True):
+        assert all(abs(p - q) <= change for p, q, change in zip(*ends, strict=True))
+    delta = {
+        (l, j): max(values[l][j], made.problem.architecture.layers[l].slope * values[l][j]) - g * values[l][j]
+        for (l, j), g in piece.ties.items()
+    }
+    gained = sum((piece.gains[tie] * delta[tie] for tie in piece.ties), F(0))
+    assert fixed[-1][0] - values[-1][0] >= gained >= 0
+    for tie, gradient_ in tie_gradients(made.network, piece.piece):
+        shares, reach = piece._shares(tie)
+        seen |= {tie[0] - one[0] for one in shares}
+        paid = sum((share * delta[one] for one, share in shares.items()), F(0))
+        assert abs(fixed[tie[0]][tie[1]]) <= paid <= reach
+        along = sum(map(mul, gradient_, d), F(0))
+        assert abs(along) <= abs(fixed[tie[0]][tie[1]]) + piece._error(tie)
+    return seen
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -450,7 +440,7 @@ def test_what_the_squares_cost_is_paid(name):
             if _margins(one, other)[piece.part.point] < least:
                 continue
             r = piece.target * evaluated(other, piece.row, piece.piece.slopes)[-1][0] - least
-            along = sum(map(lambda p, q: p * q, own, d), F(0))
+            along = sum(map(mul, own, d), F(0))
             assert weight * along**2 / 2 <= piece.part.multiplier * r / 2 + piece.paid(rho)
             tried += 1
     assert tried > 10
