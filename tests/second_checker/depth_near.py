@@ -36,7 +36,9 @@ class Ball:
 
     def __init__(self, net, r, empty):
         self.net, self.r, self.empty = net, r, empty
-        most = [max(Counter(i for row in rows for i in row if i is not None).values(), default=1) for rows in net.places]
+        most = [
+            max(Counter(i for row in rows for i in row if i is not None).values(), default=1) for rows in net.places
+        ]
         self.w = [root_up(F(count)) for count in most]
         self.n = [norm(A) + w * r for A, w in zip(net.matrices, self.w, strict=True)]
 
@@ -52,7 +54,9 @@ class Ball:
         for l, (A, a) in enumerate(zip(self.net.matrices, self.net.slopes, strict=True)):
             own, size = self.w[l] * self.r, length(h)
             z = [dot(row, h) for row in A]
-            by = [F(0) if (l, j) in self.empty else length(row) * moves + own * (size + moves) for j, row in enumerate(A)]
+            by = [
+                F(0) if (l, j) in self.empty else length(row) * moves + own * (size + moves) for j, row in enumerate(A)
+            ]
             found.append(list(zip(z, by, strict=True)))
             stays_off = a == 0 and all(value <= -change for value, change in found[-1])
             moves = F(0) if stays_off else self.n[l] * moves + own * size

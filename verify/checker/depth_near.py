@@ -91,8 +91,8 @@ class DeepStationaryNear(AboutNetwork):
 
         - Replacing s(z) by g z at the ties from the last layer down, lambda_i q_i <= lambda_i q_i^g - sum |gain| delta,
           delta = s(z) - g z >= c |z|, c = min(1 - g, g - a), where on all of B the gains are < 0 and the signs of the
-          other preactivations do not change. So r_i = q_i^g - m_0 >= sum beta delta >= 0, beta the least |gain| / lambda.
-        - With L = 1/2 ||.||^2 - sum lambda_i q_i^g and d from the centre, 1/2 ||theta'||^2 less that of the centre is at
+          other preactivations do not change. r_i = q_i^g - m_0 >= sum beta delta >= 0, beta the least |gain| / lambda.
+        - With L = 1/2 ||.||^2 - sum lambda_i q_i^g and d from the centre 1/2 ||theta'||^2 less that of the centre is at
           least -eps ||d|| + 1/2 d'(grad^2 L) d - K ||d||^3 / 6 + sum lambda_i r_i - x, eps = ||grad L||, K a bound of
           the third derivatives, x = sum lambda_i (q_i^g - m_0) at the centre.
         - d'(grad^2 L) d >= mu ||d||^2 - sum of weights times (grad q_i.d)^2 and (grad z.d)^2; |grad q_i.d| <= r_i + e_i
@@ -125,9 +125,7 @@ class DeepStationaryNear(AboutNetwork):
         margins = [y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True)]
         least = min(margins)
         require(least > 0, "centre", "does not classify every point")
-        near = [
-            at(f"parts[{k}]", NearPiece, problem, ball, part, least) for k, part in enumerate(self.parts)
-        ]
+        near = [at(f"parts[{k}]", NearPiece, problem, ball, part, least) for k, part in enumerate(self.parts)]
         if self.rotations:
             self._check_rotations(problem, ball, near, margins)
         cost = sum((at(f"parts[{k}]", piece.paid, self.rho) for k, piece in enumerate(near)), ZERO)
@@ -136,11 +134,7 @@ class DeepStationaryNear(AboutNetwork):
         free = [k for k in range(len(matrix)) if k not in held]
         matrix = [[matrix[r][c] - (self.mu if r == c else ZERO) for c in free] for r in free]
         at("root", require_definite, matrix, self.root, self.bits)
-        rest = list(chain(*centre.parameters))
-        for piece in pieces:
-            h = chain(*gradient(centre, piece.state, piece.slopes))
-            rest = list(map(sub, rest, (piece.c * z for z in h)))
-        epsilon = sqrt_upper(squared_norm(rest[k] for k in free))
+        epsilon = sqrt_upper(squared_norm(z for k, z in enumerate(_rest(centre, pieces)) if k not in held))
         bend = self.mu - sum((piece.part.multiplier * piece.third for piece in near), ZERO) * self.radius / 3
         above = sum((piece.part.multiplier * (piece.value - least) for piece in near), ZERO)
         is_higher = bend * self.radius**2 / 2 > epsilon * self.radius + cost + above
@@ -168,6 +162,15 @@ class DeepStationaryNear(AboutNetwork):
         apart = sqrt_upper(squared_norm(map(sub, scaled, chain(*centre.parameters)))) + self.radius
         is_near = apart <= self.moved * sqrt_lower(squared_norm(scaled))
         require(is_near, "moved", "the point may be farther from the network than that")
+
+
+def _rest(centre: Network, pieces: Sequence[PolynomialPiece]) -> list[Fraction]:
+    """grad L at the centre."""
+    rest = list(chain(*centre.parameters))
+    for piece in pieces:
+        h = chain(*gradient(centre, piece.state, piece.slopes))
+        rest = list(map(sub, rest, (piece.c * z for z in h)))
+    return rest
 
 
 def _held(centre: Network, empty: Sequence[Unit]) -> set[int]:
@@ -307,7 +310,8 @@ class NearPiece:
         matrices, roots, norms = self.ball.matrices, self.ball.roots, self.ball.norms
         change, back = ZERO, [self.target]
         for l in reversed(range(len(matrices) - 1)):
-            above = back if l == len(matrices) - 2 else [g * b for g, b in zip(self.piece.slopes[l + 1], back, strict=True)]
+            slopes = [ONE] if l == len(matrices) - 2 else self.piece.slopes[l + 1]
+            above = [g * b for g, b in zip(slopes, back, strict=True)]
             change = norms[l + 1] * change + roots[l + 1] * self.ball.radius * sqrt_upper(squared_norm(above))
             back = [dot(column, above) for column in zip(*matrices[l + 1], strict=True)]
             for tie in self.ties:
@@ -345,7 +349,7 @@ class NearPiece:
 
     def _shares(self, tie: Unit) -> tuple[Mapping[Unit, Fraction], Fraction]:
         """C: |z^g| of the tie is at most the sum over ties of C delta; and a bound of that sum on the ball."""
-        l, j = tie
+        l = tie[0]
         g, a = self.ties[tie], self.ball.centre.architecture.layers[l].slope or ZERO
         shares = {tie: 1 / min(1 - g, g - a)}
         for other in self.ties:
