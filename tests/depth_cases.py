@@ -6,6 +6,7 @@ Numbers are those of CASES; J is the objective to the power of the depth, at mar
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from random import Random
 
 from verify import Architecture, Bias, Dataset, Goal, Layer, Network, Problem
 from verify.checker.certificate import Certificate
@@ -21,6 +22,7 @@ from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, P
 from verify.checker.dual_trees import Bound, Nodes, Together
 from verify.checker.single_layers import LayerBetter, LayerLeaf, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.deciders.depth.local import local_optimum
+from verify.deciders.depth.nearby import nearby
 from verify.deciders.depth.stationarity import stationarity
 from verify.deciders.proposal import sealed
 
@@ -302,6 +304,21 @@ def empty_unit() -> Case:
     """ReLU 2-2-1-1, the second unit without weights: on one side of the kink it can be turned into the first one."""
     weights = [[1, 0, 0, 0], [1, 0], [1]]
     return with_local(case(shape([2, 2, 1, 1], [0, 0]), weights, [[1, 0]], [1]))
+
+
+def disturbed(found: Case, size: object = F(1, 10**9), seed: int = 0) -> Network:
+    """The network with every weight moved by up to `size`."""
+    random, network = Random(seed), found.network
+    moved = [[w + F(random.randint(-1000, 1000), 1000) * F(size) for w in layer] for layer in network.parameters]
+    return Network(network.architecture, moved)
+
+
+def beside(found: Case) -> Case:
+    """A network near the case, with a proof that an exact optimum or KKT point is near it."""
+    network = disturbed(found)
+    proposal = nearby(found.problem, network)
+    assert proposal is not None
+    return Case(found.problem, network, {"near": proposal.certificate})
 
 
 CASES = {

@@ -18,6 +18,7 @@ from verify.checker.answers import ANSWERS, Answer, Question, Verdict, answers, 
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import WithSubject
 from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, DeepUpperBound
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.enclosure import StationaryNear
 from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.local import Local, NotLocal
@@ -46,6 +47,8 @@ NARROW, NARROWED = CASES["H8 one"].problem, Network.two_layer([[0, 2]], [2])  # 
 SINGLE, ONE = CASES["H7 one"].problem, Network.two_layer([[1]], [1])
 T = F(1, 10)
 MOVED = F(1, 1000)
+NEAR = (StationaryNear, DeepStationaryNear)
+"""Kinds about points that are not written down."""
 
 # Independent of the code: for each question P from a limit on, R up to it, "any" for whatever tolerance, - for none.
 EXPECTED = {
@@ -75,6 +78,8 @@ EXPECTED = {
     "deep-not-stationary, independent gradients": "P0 RT R0 R0 R0",
     "deep-not-stationary, nothing": "P0 RT - - -",
     "deep-local": "P0 - P0 - -",
+    "deep-stationary-near, stationary point": "P0 P0 - - -",
+    "deep-stationary-near, local optimum": "P0 P0 P0 - -",
     "not-local-curve": "P0 - R0 R0 R0",
     "layer-local": "P0 - - - -",
     "layer-not-local": "P0 - R0 R0 R0",
@@ -153,6 +158,7 @@ def deep_samples():
     turned = depth_cases.concave_kinks()
     chain, ones, linear = depth_cases.chain(), depth_cases.diagonal_of_ones(), depth_cases.linear_of_ones()
     narrow, pooled = depth_cases.narrow_margins(), depth_cases.pooled_optimum()
+    vertex, beside = depth_cases.beside(depth_cases.vertex()), depth_cases.beside(chain)
     apart, best = depth_cases.unbalanced_layers(), depth_cases.optimal_without_multipliers()
     smooth = depth_cases.unbalanced_layers(Goal.MIN_NORM, qualification="independent gradients")
     fitted = depth_cases.chain(Goal.MIN_NORM)
@@ -177,6 +183,8 @@ def deep_samples():
         ),
         "deep-not-stationary, nothing": (best.problem, best.network, replace(best.proofs["separated"], epsilon=T)),
         "deep-local": (turned.problem, turned.network, turned.proofs["local"]),
+        "deep-stationary-near, stationary point": (vertex.problem, vertex.network, vertex.proofs["near"]),
+        "deep-stationary-near, local optimum": (beside.problem, beside.network, beside.proofs["near"]),
         "not-local-curve": (ones.problem, ones.network, ones.proofs["curve"]),
         "layer-local": (narrow.problem, narrow.network, narrow.proofs["last"]),
         "layer-not-local": (narrow.problem, narrow.network, narrow.proofs["down"]),
@@ -233,9 +241,9 @@ def test_each_cell_about_the_given_network(row, question, tolerance):
         assert ("does not answer" in finding.reason) is is_silent
     else:
         assert finding.subject is None
-        assert finding.moved == (certificate.moved if isinstance(certificate, StationaryNear) else 0)
+        assert finding.moved == (certificate.moved if isinstance(certificate, NEAR) else 0)
         is_approximate = row in ("stationary", "deep-stationary") and question is Question.STATIONARY
-        exact = "near" if isinstance(certificate, StationaryNear) else "exact"
+        exact = "near" if isinstance(certificate, NEAR) else "exact"
         assert finding.level == ("approximate" if is_approximate else exact)
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import pytest
 
-from verify import Architecture, Bias, Dataset, Decay, Goal, Network, Objective, PointLoss, Problem
+from verify import Architecture, Bias, Dataset, Decay, Goal, Layer, Network, Objective, PointLoss, Problem
 from verify.checker import KINDS, Accepted, check, codec, exact, from_json, read_certificate, statement
 from verify.checker.certificate import AboutNetwork, Certificate, WithSubject
 from verify.checker.codec import Record, load_json, reader
@@ -22,7 +22,6 @@ from verify.checker.depth_stationary import Part
 from verify.checker.derived import AUDIT_FILE, BOUNDS, SYMBOLIC, UNCERTIFIED, WITNESSES
 from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
 from verify.checker.enclosed_points import Direction
-from verify.checker.enclosure import StationaryNear
 from verify.checker.exact import Algebraic
 from verify.checker.goals import rules
 from verify.checker.single_layers import LayerLeaf
@@ -166,7 +165,7 @@ def reasons(module):
 FEW = {
     "exact": 7, "objectives": 3, "statement": 13, "certificate": 8, "fit": 4, "multipliers": 2,
     "stationary": 9, "dual_trees": 18, "bounds": 8, "optimal": 4, "local": 6, "enclosure": 17, "states": 7, "width": 3,
-    "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "curves": 5,
+    "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "depth_near": 20, "curves": 5,
 }  # fmt: skip
 """Reasons of each file at least: what looks for them must find them."""
 
@@ -224,7 +223,11 @@ def test_what_is_not_certified():
 # ------------------------------------------------------------------------------------------------- examples
 
 NEAR = Network(Architecture.two_layer(1, 1, slope=0), (["1001/1000"], [1]))
-NEAR_PROBLEM = Problem(Dataset([[1]], [1]), NEAR.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+NEAR_DEEP = Network(
+    Architecture([Layer(inputs=1, outputs=1, slope=slope) for slope in (1, 1, None)]), [["1001/1000"]] * 3
+)
+NEAR_ONES = {"stationary-near": NEAR, "deep-stationary-near": NEAR_DEEP}
+"""Of x = 1, y = 1, with an example that is no stored case."""
 
 
 def as_written(members):
@@ -243,10 +246,11 @@ def shown(path):
 @pytest.mark.parametrize("place", blocks("example"))
 def test_each_example_is_accepted(place):
     text = blocks("example")[place]
-    if place == "stationary-near":
-        common = dict.fromkeys(COMMON, "") | {"schema": Certificate.SCHEMA}
-        made = reader(StationaryNear)(json.loads(text[8:-4]) | common)
-        assert isinstance(check(NEAR_PROBLEM, NEAR, sealed(NEAR_PROBLEM, NEAR, made)), Accepted)
+    if place in NEAR_ONES:
+        network, common = NEAR_ONES[place], dict.fromkeys(COMMON, "") | {"schema": Certificate.SCHEMA}
+        problem = Problem(Dataset([[1]], [1]), network.architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+        made = reader(KINDS[place])(json.loads(text[8:-4]) | common)
+        assert isinstance(check(problem, network, sealed(problem, network, made)), Accepted)
         return
     assert text == as_written(shown(place))
     folder = (ROOT / place).parent

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests import second_checker
-from tests.depth_cases import CASES, case, parts, shape
+from tests.depth_cases import CASES, case, disturbed, parts, shape
 from tests.second_checker.depth_near import steepest
 from tests.second_checker.texts import RefusedError
 from verify import Bias, Goal, Network, Problem
@@ -29,13 +29,6 @@ from verify.deciders.proposal import Proposal, sealed
 
 F = Fraction
 TINY = F(1, 10**9)
-
-
-def disturbed(network, size=TINY, seed=0):
-    """Every weight moved by up to `size`."""
-    random = Random(seed)
-    moved = [[w + F(random.randint(-1000, 1000), 1000) * size for w in layer] for layer in network.parameters]
-    return Network(network.architecture, moved)
 
 
 def decimals(rows):
@@ -93,7 +86,7 @@ def found(name):
         made = TRAINED[name]()
         return Found(made.problem, made.network)
     made = CASES[name]()
-    return Found(made.problem, disturbed(made.network))
+    return Found(made.problem, disturbed(made))
 
 
 def told(problem, network, proof):
@@ -196,12 +189,9 @@ def test_optimality():
     assert empty.told(optimality="local optimum") == "empty"
     full = found("19 chain")
     assert full.told(optimality="stationary point") == "", "that is less"
-    answers = decide(
-        Question.LOCAL_OPTIMUM, full.problem, full.network,
-        Proposal(certificate=sealed(full.problem, full.network, replace(full.proof, optimality="stationary point")), reason=""),
-        F(0),
-    )  # fmt: skip
-    assert answers.verdict is Verdict.UNDECIDED
+    less = sealed(full.problem, full.network, replace(full.proof, optimality="stationary point"))
+    answer = decide(Question.LOCAL_OPTIMUM, full.problem, full.network, Proposal(certificate=less, reason=""), F(0))
+    assert answer.verdict is Verdict.UNDECIDED
 
 
 def test_parts():
@@ -324,7 +314,7 @@ def test_turned_units_ask_the_other_points_to_keep_their_margins():
 @pytest.mark.parametrize("size", [F(0), TINY, F(1, 1000)])
 def test_nothing_is_said_to_be_a_local_optimum_near_what_is_none(name, size):
     made = CASES[name]()
-    network = disturbed(made.network, size, seed=1)
+    network = disturbed(made, size, seed=1)
     proposal = nearby(made.problem, network)
     far = proposal is None or proposal.certificate.optimality == "stationary point"
     assert far or proposal.certificate.moved > F(1, 10)

@@ -36,6 +36,7 @@ from verify.checker.depth_bounds import (
     LowerBoundPooled,
 )
 from verify.checker.depth_local import DeepLocal
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.dual_trees import Bound, Empty
 from verify.checker.enclosure import StationaryNear
@@ -64,6 +65,8 @@ def every_kind():
     optimal = OptimalWithin(tolerance=Fraction(1, 10**6), lower=sealed(problem, None, leaky.lower))
     yield problem, witness, sealed(problem, witness, optimal)
     yield forging.near()
+    beside = depth_cases.beside(depth_cases.worse_vertex())
+    yield beside.problem, beside.network, beside.of("near")
     yield forging.odd_data(), None, sealed(forging.odd_data(), None, forging.odd_multipliers())
     for found, names in (
         (depth_cases.pooled_tie(), ("kkt", "curve")),
@@ -109,7 +112,8 @@ def place(problem, network, certificate):
 def test_every_kind_is_there():
     assert {type(c) for *_, c in KINDS} == {
         Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, LowerBound, UpperBound, BetterNetwork,
-        OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, DeepLocal, NotLocalCurve, DeepBetterNetwork,
+        OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, DeepLocal, DeepStationaryNear, NotLocalCurve,
+        DeepBetterNetwork,
         DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, LayerLocal,
         LayerNotLocal, LayerOptimal, LayerBetter,
     }  # fmt: skip
