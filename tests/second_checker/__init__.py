@@ -8,7 +8,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tests.second_checker import (
-    depth, depth_local, depth_near, enclosures, kinds, losses, pooled, single_layers, widths,
+    depth,
+    depth_local,
+    depth_near,
+    enclosures,
+    kinds,
+    losses,
+    pooled,
+    single_layers,
+    widths,
 )  # fmt: skip
 from tests.second_checker.dual_points import DUAL
 from tests.second_checker.questions import Net, Question, dot
