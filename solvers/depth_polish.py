@@ -5,9 +5,9 @@ Unknown are theta, the multipliers lambda of the support S and products nu at th
     theta = sum_S lambda_i y_i grad f^g(x_i) + sum nu_u grad z_u        y_i f^g(x_i) = 1  (S)        z_u = 0  (kinks)
 
 g the slopes of the sides, and the middle of the interval at kinks. What the slope of a kink has to be for theta to be
-the sum of lambda_i y_i grad f^g(x_i) is read off from the last layer down. Where one lies outside [a, 1] the kink is let
-go to that side, where a multiplier is below 0 its point is left out, and points and kinks that the steps run into are
-taken in.
+the sum of lambda_i y_i grad f^g(x_i) is read off from the last layer down. Where one lies outside [a, 1] the kink is
+let go to that side, where a multiplier is below 0 its point is left out, and points and kinks that the steps run into
+are taken in.
 
 Heuristic: nothing is promised about where it ends; the caller proves what it says of that.
 
