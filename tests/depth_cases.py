@@ -18,6 +18,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, Part
 from verify.checker.dual_trees import Bound, Nodes, Together
 from verify.checker.single_layers import LayerBetter, LayerLeaf, LayerLocal, LayerNotLocal, LayerOptimal
@@ -319,6 +320,16 @@ def beside(found: Case) -> Case:
     proposal = nearby(found.problem, network)
     assert proposal is not None
     return Case(found.problem, network, {"near": proposal.certificate})
+
+
+def near_vertex() -> Case:
+    """6 with weights 1001/1000 beside the vertex, and units of weight 0 that are held."""
+    near = DeepStationaryNear(
+        moved=F(1, 50), factor=F(1), optimality="stationary point", centre=((F(1), F(0)),) * 3, radius=F(1, 64),
+        empty=((0, 1), (1, 1)), parts=parts(1), rotations=(), rho=F(4), mu=F(3, 2),
+        root=((1,), (0, 1), (0, 0, 1)), bits=1,
+    )  # fmt: skip
+    return case(diagonal(3), [["1001/1000", 0]] * 3, [[1, 1]], [1], near=near)
 
 
 CASES = {

@@ -97,7 +97,7 @@ class Piece:
                 need(a <= g <= 1 and a != 1 and (l, j) not in self.ball.empty, "a slope")
                 yield g
             else:
-                need(not (z or change) or z > change or z < -change, "may change its side")
+                need(a == 1 or not (z or change) or z > change or z < -change, "may change its side")
                 yield F(1) if z > 0 else a
 
     def worths(self):

@@ -296,7 +296,8 @@ class NearPiece:
                     require(is_tie, "slopes", f"has a slope of ({l}, {j}) that is none at a kink")
                     own.append((a, ONE))
                     continue
-                require(abs(z) > change or change == z == 0, "slopes", f"leaves unit ({l}, {j}) out, which may change")
+                keeps = a == 1 or abs(z) > change or change == z == 0
+                require(keeps, "slopes", f"leaves unit ({l}, {j}) out, which may change")
                 own.append((ONE, ONE) if z > 0 else (a, a))
             slopes.append(tuple(own))
             chosen = [self.ties.get((l, j), low) for j, (low, _) in enumerate(own)]

@@ -158,7 +158,7 @@ def deep_samples():
     turned = depth_cases.concave_kinks()
     chain, ones, linear = depth_cases.chain(), depth_cases.diagonal_of_ones(), depth_cases.linear_of_ones()
     narrow, pooled = depth_cases.narrow_margins(), depth_cases.pooled_optimum()
-    vertex, beside = depth_cases.beside(depth_cases.vertex()), depth_cases.beside(chain)
+    vertex, beside = depth_cases.near_vertex(), depth_cases.beside(chain)
     apart, best = depth_cases.unbalanced_layers(), depth_cases.optimal_without_multipliers()
     smooth = depth_cases.unbalanced_layers(Goal.MIN_NORM, qualification="independent gradients")
     fitted = depth_cases.chain(Goal.MIN_NORM)

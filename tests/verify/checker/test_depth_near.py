@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests import second_checker
-from tests.depth_cases import CASES, case, disturbed, parts, shape
+from tests.depth_cases import CASES, case, disturbed, near_vertex, parts, shape
 from tests.second_checker.depth_near import steepest
 from tests.second_checker.texts import RefusedError
 from verify import Bias, Goal, Network, Problem
@@ -56,17 +56,19 @@ TRAINED = {
     ),
 }  # fmt: skip
 DISTURBED = ("6 vertex", "7 worse vertex", "13 deep waste", "16 two of a kind", "19 chain")
-NAMES = (*TRAINED, *DISTURBED)
+VERTEX = "a vertex by hand"
+NAMES = (*TRAINED, *DISTURBED, VERTEX)
 
 
 class Found:
     """A network with the certificate that is found, and what the theorem says at its numbers."""
 
-    def __init__(self, problem, network):
-        self.problem, self.network = problem, network
-        proposal = nearby(problem, network)
-        assert proposal is not None
-        self.proof = proposal.certificate
+    def __init__(self, problem, network, proof=None):
+        self.problem, self.network, self.proof = problem, network, proof
+        if proof is None:
+            proposal = nearby(problem, network)
+            assert proposal is not None
+            self.proof = proposal.certificate
         self.centre = Network(network.architecture, self.proof.centre)
 
     def told(self, **changed):
@@ -85,6 +87,9 @@ def found(name):
     if name in TRAINED:
         made = TRAINED[name]()
         return Found(made.problem, made.network)
+    if name == VERTEX:
+        made = near_vertex()
+        return Found(made.problem, made.network, made.proofs["near"])
     made = CASES[name]()
     return Found(made.problem, disturbed(made))
 
@@ -162,7 +167,7 @@ def test_numbers_that_may_not_be(name):
     one = found(name)
     assert one.told(radius=F(0)) == one.told(radius=-one.proof.radius) == one.told(mu=F(0)) == "radius"
     assert one.told(factor=F(0)) == one.told(factor=-one.proof.factor) == "factor"
-    assert one.told(moved=one.proof.moved * F(999, 1000)) == one.told(moved=F(0)) == "moved"
+    assert one.told(moved=one.proof.moved * F(1, 2)) == one.told(moved=F(0)) == "moved"
     assert one.told(factor=one.proof.factor * 2) == "moved"
     assert one.told(mu=one.proof.mu * 8).startswith("root")
     assert one.told(root=one.proof.root[:-1]) == "root"
@@ -185,7 +190,7 @@ def test_balls_that_are_too_large_or_too_small(name):
 
 
 def test_optimality():
-    empty = found("6 vertex")
+    empty = found(VERTEX)
     assert empty.told(optimality="local optimum") == "empty"
     full = found("19 chain")
     assert full.told(optimality="stationary point") == "", "that is less"
@@ -249,12 +254,12 @@ def test_gains_and_multipliers_that_do_not_pay():
     piece.gains = dict.fromkeys(piece.gains, F(1, 10**9))
     with pytest.raises(CertificateError, match="whose gain is too small for what its kink costs"):
         piece.paid(one.proof.rho)
-    small = found("6 vertex")
+    small = found(VERTEX)
     assert small.told(rho=small.proof.rho * 10**6) == "parts[0].multiplier"
 
 
 def test_empty_units():
-    one = found("6 vertex")
+    one = found(VERTEX)
     assert one.proof.empty == ((0, 1), (1, 1))
     assert one.told(empty=((0, 1), (1, 1), (2, 0))) == one.told(empty=((0, 1), (0, 2), (1, 1))) == "empty"
     assert one.told(empty=((0, 0), (0, 1), (1, 1))) == "empty", "a parameter that is not 0"
@@ -290,7 +295,7 @@ def test_rotations():
     for l in free:
         assert kinks.told(rotations=((l, 0, 1),)) == "rotations[0]", "slopes that differ"
     assert free
-    vertex = found("6 vertex")
+    vertex = found(VERTEX)
     assert vertex.told(rotations=((0, 0, 1),)) == "rotations", "of an empty one"
 
 
@@ -391,6 +396,18 @@ def test_the_bounds_hold_on_the_ball(sizes, slope, entries):
             tried += 1
     assert tried > 40
     assert distances >= {0, *range(1, len(sizes) - 2)}, "ties of each distance between layers"
+
+
+def test_the_error_of_a_linearised_preactivation():
+    """z = w_1 w_0 of a chain, w_0 = 1: where it ends at 0 it was w_1, and at w_1 = 0 it bends by d_0 d_1."""
+    r = F(1, 16)
+    for w, d, beyond in ((r / 2, (F(0), -r / 2), r / 2), (F(0), (-r * F(7, 10), r * F(7, 10)), (r * F(7, 10)) ** 2)):
+        made = case(shape([1, 1, 1, 1], ["1/4"] * 2), [[1], [w], [-1]], [[1]], [1])
+        piece = NearPiece(made.problem, Ball(made.network, r, frozenset()), Part(0, F(1), ((1, 0, F(1, 2)),)), F(0))
+        ((tie, slopes),) = tie_gradients(made.network, piece.piece)
+        along, there = slopes[0] * d[0] + slopes[1] * d[1], (1 + d[0]) * (w + d[1])
+        assert abs(along) - abs(there) == beyond
+        assert beyond <= piece._error(tie)
 
 
 def judge_bounds(made, ball, piece, d, other):
