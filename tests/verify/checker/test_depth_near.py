@@ -23,6 +23,7 @@ from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.questions import Question, Verdict
+from verify.deciders.depth.local import factor_of, rounded_factor
 from verify.deciders.depth.nearby import nearby
 from verify.deciders.finding import decide
 from verify.deciders.proposal import Proposal, sealed
@@ -408,6 +409,39 @@ def test_the_error_of_a_linearised_preactivation():
         along, there = slopes[0] * d[0] + slopes[1] * d[1], (1 + d[0]) * (w + d[1])
         assert abs(along) - abs(there) == beyond
         assert beyond <= piece._error(tie)
+
+
+def test_what_linearisation_costs_at_a_chain_of_ones():
+    """q = w_0 w_1 w_2: the derivative is paid by r_i = q - m_0 up to e = |q - m_0| + (m - 1) / 2 r^2 n."""
+    made, r, least, rho = case(shape([1, 1, 1, 1], [1, 1]), [[1]] * 3, [[1]], [1]), F(1, 64), F(99, 100), F(1)
+    piece = NearPiece(made.problem, Ball(made.network, r, frozenset()), Part(0, F(1), ()), least)
+    error = F(1, 100) + r**2 * (1 + r)
+    assert piece.paid(rho) == F(1, 4) * error**2 / 2
+    for d in ((-r / 2, r / 2, r / 4), (-r / 2, -r / 2, r / 2), (-r / 3,) * 3, (r / 2, r / 3, -r / 3)):
+        rises = (1 + d[0]) * (1 + d[1]) * (1 + d[2]) - least
+        assert rises < 0 or abs(sum(d)) <= rises + error
+    assert abs(piece.third - 6 * (1 + F(0)) / F(3 * 3**0.5)) < F(1, 10**6), "6 binom(3, 3) 3^(-3/2)"
+
+
+def test_the_costs_count(monkeypatch):
+    one = found(VERTEX)
+    assert one.told() == ""
+    monkeypatch.setattr(NearPiece, "paid", lambda *_: F(1))
+    proof = sealed(one.problem, one.network, one.proof)
+    assert check(one.problem, one.network, proof).place == "radius"
+
+
+def test_a_point_of_a_larger_margin_costs_what_its_multiplier_is_worth():
+    """Two points at 1 and 101/100 pull together as one at 1 does."""
+    made = case(shape([1, 1, 1, 1], [1, 1]), [[1]] * 3, [["1"], ["101/100"]], [1, 1])
+    own = parts("99/200", "1/2")
+    matrix = np.eye(3) / 2 + (2.0201 - 1) * np.ones((3, 3))
+    root = rounded_factor(*factor_of(matrix))
+    proof = replace(found("19 chain").proof, parts=own, root=root, bits=factor_of(matrix)[1], rho=F(4), mu=F(3, 2),
+                    centre=((F(1),),) * 3, radius=F(1, 64), factor=F(1), moved=F(1, 10))  # fmt: skip
+    assert told(made.problem, made.network, proof) == "radius"
+    alone = replace(proof, parts=parts(1), root=((1,), (0, 1), (0, 0, 1)), bits=1)
+    assert told(made.problem, made.network, alone) == "", "the other point needs no multiplier"
 
 
 def judge_bounds(made, ball, piece, d, other):
