@@ -285,7 +285,8 @@ class NearPiece:
 
     def _state(self) -> UnitStates:
         """The units with slopes g at the ties, and those of their sides elsewhere, which the ball does not change."""
-        layers, inputs, slopes = self.ball.centre.architecture.layers, [tuple(self.row)], []
+        layers, slopes = self.ball.centre.architecture.layers, list[tuple[tuple[Fraction, Fraction], ...]]()
+        inputs = [tuple(self.row)]
         for l, (layer, matrix) in enumerate(zip(layers[:-1], self.ball.matrices, strict=False)):
             a, own = layer.slope or ZERO, list[tuple[Fraction, Fraction]]()
             at_centre = [dot(weights, inputs[-1]) for weights in matrix]
@@ -386,8 +387,8 @@ class NearPiece:
 
 def norm_above(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
     """At least the norm of the matrix: that of Frobenius, or the root of its largest row and column sums."""
-    rows = max((sum(map(abs, row), ZERO) for row in matrix), default=ZERO)
-    columns = max((sum(map(abs, column), ZERO) for column in zip(*matrix, strict=True)), default=ZERO)
+    rows = max(sum(map(abs, row), ZERO) for row in matrix)
+    columns = max(sum((abs(row[c]) for row in matrix), ZERO) for c in range(len(matrix[0])))
     return sqrt_upper(min(rows * columns, sum(map(squared_norm, matrix), ZERO)))
 
 
