@@ -317,9 +317,9 @@ def disturbed(found: Case, size: object = F(1, 10**9), seed: int = 0) -> Network
 def beside(found: Case) -> Case:
     """A network near the case, with a proof that an exact optimum or KKT point is near it."""
     network = disturbed(found)
-    proposal = nearby(found.problem, network)
-    assert proposal is not None
-    return Case(found.problem, network, {"near": proposal.certificate})
+    near = nearby(found.problem, network)
+    assert near is not None
+    return Case(found.problem, network, {"near": near})
 
 
 def near_vertex() -> Case:
