@@ -134,7 +134,7 @@ class DeepStationaryNear(AboutNetwork):
         free = [k for k in range(len(matrix)) if k not in held]
         matrix = [[matrix[r][c] - (self.mu if r == c else ZERO) for c in free] for r in free]
         at("root", require_definite, matrix, self.root, self.bits)
-        epsilon = sqrt_upper(squared_norm(z for k, z in enumerate(_rest(centre, pieces)) if k not in held))
+        epsilon = sqrt_upper(squared_norm(z for k, z in enumerate(residual(centre, pieces)) if k not in held))
         bend = self.mu - sum((piece.part.multiplier * piece.third for piece in near), ZERO) * self.radius / 3
         above = sum((piece.part.multiplier * (piece.value - least) for piece in near), ZERO)
         is_higher = bend * self.radius**2 / 2 > epsilon * self.radius + cost + above
@@ -164,7 +164,7 @@ class DeepStationaryNear(AboutNetwork):
         require(is_near, "moved", "the point may be farther from the network than that")
 
 
-def _rest(centre: Network, pieces: Sequence[PolynomialPiece]) -> list[Fraction]:
+def residual(centre: Network, pieces: Sequence[PolynomialPiece]) -> list[Fraction]:
     """grad L at the centre."""
     rest = list(chain(*centre.parameters))
     for piece in pieces:

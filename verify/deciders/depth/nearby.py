@@ -12,7 +12,7 @@ import numpy as np
 
 from solvers.depth_polish import DeepPoint, DeepPolish
 from verify.checker.depth_local import Factor, second_order, tangent_of
-from verify.checker.depth_near import Ball, DeepStationaryNear, NearPiece
+from verify.checker.depth_near import Ball, DeepStationaryNear, NearPiece, residual
 from verify.checker.depth_states import states
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
@@ -32,8 +32,8 @@ __all__ = ["nearby"]
 WEIGHTS = tuple(map(Fraction, (1, 4, 16, 64, 256, 4096, "1/16")))
 """How much the squares of what is paid at first order weigh, tried in this order."""
 
-HALVINGS = range(6, 58, 3)
-"""The radii that are tried are the norm over these powers of 2, the largest first."""
+HALVINGS = range(57, 3, -3)
+"""The radii that are tried are the norm over these powers of 2, the smallest first: it says most."""
 
 USED = 1e-9
 """Multipliers below this part of the largest one are taken as 0."""
@@ -70,7 +70,18 @@ def nearby(problem: Problem, network: Network, deadline: float | None = None) ->
 
 
 def _proved(problem: Problem, network: Network, point: DeepPoint) -> DeepStationaryNear | None:
+    """With the units of tiny parameters held at 0 where it is no local optimum of all units, or is not proved to be."""
     centre, empty = _without_empty(network_of(problem.architecture, point.theta))
+    for held in (frozenset[tuple[int, int]](), empty) if empty else (empty,):
+        found = _around(problem, network, point, centre, held)
+        if found is not None:
+            return found
+    return None
+
+
+def _around(
+    problem: Problem, network: Network, point: DeepPoint, centre: Network, empty: frozenset[tuple[int, int]]
+) -> DeepStationaryNear | None:
     parts = tuple(_parts(problem, centre, point, empty))
     norm = sqrt_upper(squared_norm(chain(*centre.parameters)))
     matrices: _Matrices | None = None
@@ -96,12 +107,16 @@ def _proved(problem: Problem, network: Network, point: DeepPoint) -> DeepStation
 
 @dataclass(frozen=True)
 class _Matrices:
-    """The rotations; for each rho that makes M definite, without the rows of empty units: mu, a root and its bits."""
+    """The rotations; for each rho that makes M definite, without the rows of empty units: mu, a root and its bits.
+
+    epsilon: the norm of the gradient of L, without the parameters of empty units.
+    """
 
     centre: Network
     empty: tuple[tuple[int, int], ...]
     rotations: tuple[tuple[int, int, int], ...]
     roots: dict[Fraction, tuple[Fraction, Factor, int]]
+    epsilon: Fraction
 
     @classmethod
     def of(cls, centre: Network, near: list[NearPiece], empty: frozenset[tuple[int, int]]) -> _Matrices:
@@ -123,19 +138,23 @@ class _Matrices:
             root = factor_of(to_matrix(shifted))
             if root is not None:
                 roots[rho] = mu, rounded_factor(*root), root[1]
-        return cls(centre, tuple(sorted(empty)), rotations, roots)
+        rest = residual(centre, pieces)
+        epsilon = sqrt_upper(squared_norm(rest[k] for k in free))
+        return cls(centre, tuple(sorted(empty)), rotations, roots, epsilon)
 
 
 def _ball(
     network: Network, matrices: _Matrices, near: list[NearPiece], radius: Fraction, rho: Fraction
 ) -> DeepStationaryNear | None:
-    """The certificate, where gains and multipliers pay what the kinks and gradients cost."""
+    """The certificate, where gains and multipliers pay what the kinks and gradients cost, and the norm rises."""
+    mu, root, bits = matrices.roots[rho]
     try:
-        for one in near:
-            one.paid(rho)
+        cost = sum((one.paid(rho) + one.part.multiplier * (one.value - one.least) for one in near), Fraction(0))
     except CertificateError:
         return None
-    mu, root, bits = matrices.roots[rho]
+    third = sum((one.part.multiplier * one.third for one in near), Fraction(0))
+    if (mu - third * radius / 3) * radius**2 / 2 <= matrices.epsilon * radius + cost:
+        return None
     theta, centre = list(chain(*network.parameters)), list(chain(*matrices.centre.parameters))
     factor = dyadic(float(np.linalg.norm(to_matrix([centre])) / np.linalg.norm(to_matrix([theta]))))
     scaled = [factor * w for w in theta]
@@ -150,11 +169,12 @@ def _ball(
 
 def _parts(problem: Problem, centre: Network, point: DeepPoint, empty: frozenset[tuple[int, int]]) -> Iterator[Part]:
     """The multipliers, with the slopes at ties; not of units to which nothing that is not 0 comes."""
-    largest = float(point.multipliers.max(initial=0.0))
+    largest, layers = float(point.multipliers.max(initial=0.0)), centre.architecture.layers
     for i in np.flatnonzero(point.multipliers > USED * largest):
         state = states(problem, centre)[i]
         still = {(l, j) for l, row in enumerate(state.slopes) for j in range(len(row)) if not any(state.inputs[l])}
-        ties = sorted((l, j) for k, l, j in point.slopes if k == i and (l, j) not in empty | still)
+        kinks = {(l, j) for k, l, j in point.slopes if k == i and layers[l].slope != 1}
+        ties = sorted(kinks - empty - still)
         slopes = tuple((l, j, dyadic(point.slopes[int(i), l, j])) for l, j in ties)
         yield Part(int(i), dyadic(float(point.multipliers[i])), slopes)
 
@@ -170,7 +190,7 @@ def _without_empty(centre: Network) -> tuple[Network, frozenset[tuple[int, int]]
             continue
         for j in range(layer.outputs):
             own = [(l, q) for q in layer.places[j] if q is not None]
-            own += [(l + 1, row[j]) for row in layers[l + 1].places if row[j] is not None]
+            own += [(l + 1, q) for row in layers[l + 1].places if (q := row[j]) is not None]
             if all(abs(numbers[k][q]) <= dyadic(EMPTY) * largest for k, q in own):
                 empty.add((l, j))
                 for k, q in own:
