@@ -292,6 +292,19 @@ def test_empty_units():
     assert told(shared.problem, shared.network, proof) == "centre", "all units empty: nothing fits"
 
 
+def test_an_empty_unit_that_shares_a_weight_holds_nothing():
+    """w_1 of the unit in use, which x = (1, 1) pulls at, stands at a place of the other unit too: no KKT point."""
+    shared = case(shape([2, 2, 1], [1], [[[0, 1], [1, 2]], None]), [[1, 0, 0], [1, 0]], [[1, 1]], [1])
+    alone = case(shape([2, 2, 1], [1], [[[0, None], [1, 2]], None]), [[1, 0, 0], [1, 0]], [[1, 1]], [1])
+    proof = replace(
+        found("19 chain").proof, centre=shared.network.parameters, parts=parts(1), rho=F(4), radius=F(1, 10), mu=F(1),
+        rotations=(), empty=((0, 1),), root=((1,), (0, 1)), bits=1, factor=F(1), moved=F(1, 10),
+        optimality="stationary point",
+    )  # fmt: skip
+    assert told(shared.problem, shared.network, proof) == "empty"
+    assert told(alone.problem, alone.network, proof) == "", "with a weight of its own it is one"
+
+
 def test_rotations():
     one = found("turned")
     assert one.told(rotations=one.proof.rotations[1:]).startswith("root")
