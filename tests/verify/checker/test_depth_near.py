@@ -3,7 +3,8 @@
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import chain, product
+from itertools import chain, combinations, product
+from math import prod
 from operator import mul
 from random import Random
 
@@ -432,6 +433,16 @@ def test_the_error_of_a_linearised_preactivation():
         along, there = slopes[0] * d[0] + slopes[1] * d[1], (1 + d[0]) * (w + d[1])
         assert abs(along) - abs(there) == beyond
         assert beyond <= piece._error(tie)
+
+
+def test_how_far_what_a_tie_gives_reaches():
+    """Along a chain with positive preactivations: the product of the weights above it."""
+    weights = [1, 4, 3, F(1, 5), 7, 1]
+    made = case(shape([1] * 7, ["1/4"] * 5), [[w] for w in weights], [[1]], [1])
+    piece = NearPiece(made.problem, Ball(made.network, F(1, 2**20), frozenset()), Part(0, F(1), ()), F(0))
+    for low, high in combinations(range(5), 2):
+        reach = piece._reach((low, 0), (high, 0))
+        assert 1 < reach / prod(weights[low + 1 : high + 1]) < F(10001, 10000)
 
 
 def test_what_linearisation_costs_at_a_chain_of_ones():
