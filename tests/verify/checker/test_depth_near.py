@@ -435,6 +435,18 @@ def test_the_error_of_a_linearised_preactivation():
         assert beyond <= piece._error(tie)
 
 
+@pytest.mark.parametrize(("w", "slope", "stays"), [("-1/100", 0, False), ("-1/5", 0, True), ("-1/5", "1/4", False)])
+def test_only_units_of_relu_that_stay_off_give_no_change(w, slope, stays):
+    """At x = 1 the first unit of a chain is off by less than the radius 1/10, or by more; of a leaky one it moves."""
+    made = case(shape([1, 1, 1, 1], [slope] * 2), [[w], [1], [1]], [[1]], [1])
+    ball = Ball(made.network, F(1, 10), frozenset())
+    other = Network(made.network.architecture, [[F(w) + F(1, 10)], [1], [1]])
+    moves = abs(evaluated(other, made.problem.rows[0])[1][0] - evaluated(made.network, made.problem.rows[0])[1][0])
+    change = ball.changes(made.problem.rows[0])[1][0]
+    assert change >= moves
+    assert (moves == 0) is (change == 0) is stays
+
+
 def test_how_far_what_a_tie_gives_reaches():
     """Along a chain with positive preactivations: the product of the weights above it."""
     weights = [1, 4, 3, F(1, 5), 7, 1]
