@@ -145,14 +145,15 @@ class DeepPolish:
         layers, rows, S = self.layers, self.rows, np.array(reading.support)
         signs, own = self.signs[S], [g[S] for g in pattern]
         theta, size, count = reading.theta, layers.size, len(S)
-        numbers, residual = None, np.inf
+        numbers: Floats | None = None
+        residual = np.inf
         for _ in range(STEPS):
             J = layers.jacobian(theta, rows[S], own) * signs[:, None]
             Z = np.array([layers.unit_gradient(theta, rows, pattern, l, i, j)[0] for i, l, j in reading.kinks])
             Z = Z.reshape(-1, size)
             both = np.vstack([J, Z])
             if numbers is None:
-                numbers = np.linalg.lstsq(both.T, theta, rcond=1e-10)[0]
+                numbers = np.asarray(np.linalg.lstsq(both.T, theta, rcond=1e-10)[0], dtype=np.float64)
             values = layers.preactivations_at(theta, rows, pattern)
             z = np.array([values[l][i, j] for i, l, j in reading.kinks])
             F = np.concatenate([theta - both.T @ numbers, signs * values[-1][S, 0] - 1, z])
@@ -161,7 +162,7 @@ class DeepPolish:
                 break
             H = self._hessian(theta, pattern, S, signs * numbers[:count], reading.kinks, numbers[count:])
             A = np.block([[H, -both.T], [both, np.zeros((len(both), len(both)))]])
-            step = -np.linalg.lstsq(A, F, rcond=1e-11)[0]
+            step: Floats = -np.asarray(np.linalg.lstsq(A, F, rcond=1e-11)[0], dtype=np.float64)
             length = float(np.linalg.norm(step[:size]))
             step *= min(1.0, STEP * float(np.linalg.norm(theta)) / max(length, 1e-300))
             theta, numbers = theta + step[:size], numbers + step[size:]
@@ -234,7 +235,7 @@ class DeepPolish:
                     reading.sides[l][i] = np.where(z[i] > 0, 1.0, -1.0)
             crossed = z * reading.sides[l] < -CLOSE * scale
             for i, j in zip(*np.nonzero(crossed), strict=True):
-                if (int(i), l, int(j)) not in reading.kinks:
+                if self.layers.slopes[l] != 1 and (int(i), l, int(j)) not in reading.kinks:
                     reading.kinks.append((int(i), l, int(j)))
                     return True
         return False

@@ -135,7 +135,8 @@ def _near(asked: Asked, clock: Clock, found: Known) -> Known:
     proved = decide(Question.STATIONARY, problem, network, replace(proposal, numbers={"distance": proof.moved}))
     kept = [c for c in stationary.certificates if isinstance(c, DeepStationary)]
     found = found.with_findings(replace(proved, certificates=(*proved.certificates, *kept)))
-    if local.verdict is Verdict.UNDECIDED:
+    is_followed = bool(local.certificates) and local.certificates[:1] == stationary.certificates[:1]
+    if is_followed or local.verdict is Verdict.UNDECIDED:  # refuted only as not stationary, or open
         stronger = decide(Question.LOCAL_OPTIMUM, problem, network, proposal)
         is_proved = stronger.verdict is Verdict.PROVED
         return found.with_findings(stronger if is_proved else undecided(Question.LOCAL_OPTIMUM, NOT_LOCAL))
