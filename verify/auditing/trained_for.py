@@ -88,7 +88,7 @@ class TrainedFor:
             goal=goal, asked=asked, source=source, decay=decay, bias=bias,
             output_bias=output_bias or ("keep" if is_plain and _trains_both(trained) else "refuse"),
             two_logits=two_logits,
-            is_by_default=output_bias is None,
+            is_by_default=not output_bias,
         )  # fmt: skip
 
     @property

@@ -22,7 +22,7 @@ from verify.deciders.depth.local import LARGEST, factor_of, rounded_factor, seco
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import is_late, poll
-from verify.numbers.floats import float_rows, float_targets, to_matrix
+from verify.numbers.floats import float_rows, float_targets, to_float, to_matrix
 from verify.problem.members import has_margin
 from verify.problem.network import Network
 from verify.problem.problem import Problem
@@ -87,7 +87,7 @@ def _around(
     matrices: _Matrices | None = None
     for halvings in HALVINGS:
         poll()
-        radius = dyadic(float(norm)) / 2**halvings
+        radius = dyadic(to_float(norm)) / 2**halvings
         try:
             ball = Ball(centre, radius, empty)
             least = min(y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True))
@@ -159,7 +159,7 @@ def _ball(
     factor = dyadic(float(np.linalg.norm(to_matrix([centre])) / np.linalg.norm(to_matrix([theta]))))
     scaled = [factor * w for w in theta]
     apart = sqrt_upper(squared_norm(map(sub, scaled, centre))) + radius
-    moved = dyadic(float(apart / sqrt_lower(squared_norm(scaled))) * (1 + 1e-9))
+    moved = dyadic(to_float(apart / sqrt_lower(squared_norm(scaled))) * (1 + 1e-9))
     return DeepStationaryNear(
         moved=moved, factor=factor, centre=matrices.centre.parameters, radius=radius, empty=matrices.empty,
         optimality="stationary point" if matrices.empty else "local optimum", parts=tuple(one.part for one in near),
