@@ -20,6 +20,8 @@ from verify.deciders.finding import Verdict
 SHARED = r"(?:, no weight of a layer at more than [\d, or]+? places)?"
 FAMILY = rf"depth (\d+)( and any number of its channels|(?: and any widths)?{SHARED})"
 
+FARTHER = r"(?:; an exact (?:KKT point|local optimum) lies farther away than what is called near)?"
+
 
 def is_deep(audit) -> bool:
     return OTHER_DEPTH.holds(audit.problem)
@@ -142,13 +144,13 @@ ROWS = [
         r"better networks of the same shape lie arbitrarily near(?:, but none was found that is better by .*)?",
         lambda audit, *_: audit.local_optimum.verdict is Verdict.REFUTED,
     ),
-    (rf"it is no exact KKT point, and whether it is one to within {N} is open", _is_open),
+    (rf"it is no exact KKT point, and whether it is one to within {N} is open{FARTHER}", _is_open),
     (
         r"the network has too many parameters, or the data too many points, to look at each gradient exactly",
         lambda audit, *_: audit.network.architecture.parameter_count * len(audit.problem.data) > depth.LARGEST,
     ),
     (r"a point is on the kinks of more units than are looked at", _is_open),
-    (r"neither multipliers nor a separating vector could be made exact", _is_open),
+    (rf"neither multipliers nor a separating vector could be made exact{FARTHER}", _is_open),
 ]
 
 

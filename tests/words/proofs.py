@@ -25,6 +25,7 @@ from tests.words.reading import (
 )
 from verify.checker.answers import answers
 from verify.checker.bounds import Infeasible
+from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.dual_trees import Dual
 from verify.checker.enclosure import StationaryNear
 from verify.checker.fit import Fits
@@ -37,6 +38,9 @@ from verify.deciders.finding import Question
 from verify.deciders.global_optimality.better import is_no_wider
 from verify.problem.phrases import ANY_WIDTH_NOT_ASKED, of_width
 from verify.problem.problem import Goal, objective, outputs
+
+NEAR_KINDS = (StationaryNear, DeepStationaryNear)
+"""The kinds about an exact point near the network."""
 
 
 def _is_smallest(audit, finding, _):
@@ -131,7 +135,7 @@ def _nearly(audit, finding, found):
 
 
 def _near(audit, finding, found):
-    proof = all_of(StationaryNear, finding)[0]
+    proof = all_of(NEAR_KINDS, finding)[0]
     assert is_up(found[1], proof.moved)
     if found[4]:
         (held,) = all_of(Stationary, finding)
@@ -141,8 +145,9 @@ def _near(audit, finding, found):
 
 
 def _near_reason(audit, finding, found):
-    proof = all_of(StationaryNear, finding)[0]
-    return is_up(found[1], proof.moved)
+    proof = all_of(NEAR_KINDS, finding)[0]
+    assert found["local"] is None or proof.optimality == "local optimum"
+    return is_up(found[found.lastindex], proof.moved)
 
 
 def _not_stationary(audit, finding, found):
@@ -159,7 +164,7 @@ def _not_stationary(audit, finding, found):
         assert beyond or held.subject != proof.subject
     _beside(finding, found.groupdict())
     if distance:
-        (near,) = all_of(StationaryNear, finding)
+        (near,) = all_of(NEAR_KINDS, finding)
         assert near.moved < Fraction(1, 10) or "its norm satisfies" not in found[0]
 
 
@@ -167,7 +172,7 @@ def _beside(finding, found):
     """What is said of an exact point that is not near."""
     if not found.get("far"):
         return
-    (near,) = all_of(StationaryNear, finding)
+    (near,) = all_of(NEAR_KINDS, finding)
     assert is_up(found["far"], near.moved)
     said = {"stationary point": None, "local optimum": "is a local", "optimum of any width": "at any width"}
     point, told = said[near.optimality], found.get("point")
@@ -310,7 +315,7 @@ def _is_nearly(audit, finding, found):
 
 
 def _is_beside_exact(audit, finding, found):
-    return _is_open(audit, finding, found) and bool(all_of(StationaryNear, audit.stationary))
+    return _is_open(audit, finding, found) and bool(all_of(NEAR_KINDS, audit.stationary))
 
 
 def _is_open_too(audit, finding, found):
@@ -395,7 +400,7 @@ NEAR = (
     rf"a network within {N} of this one \(relative to its norm\) (satisfies the {CONDITIONS} exactly|is .*?)"
     rf"(?:; at (?:this one|one whose weights were moved by at most {N} of its norm) they hold up to {UP_TO})?"
 )
-POINT = rf"an exact {KIND} lies within {N} of its norm"
+POINT = rf"an exact (?:{KIND}|(?P<local>local optimum)) lies within {N} of its norm"
 BESIDE = (
     rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly"
     r"(?P<point> and is a local optimum| and is optimal at any width)?)?"

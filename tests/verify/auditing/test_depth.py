@@ -96,13 +96,16 @@ def test_brackets_enclose_the_root():
 
 def test_a_linear_network_of_floats_is_optimal_within_its_distance():
     network = Network(shape([2, 2, 1, 1], [1, 1]), [[1.0, 0.0, 0.0, 1e-7], [1.0, 1e-8], [1.0]])
-    result = audit(network, Dataset([[1, 0], [-1, 0]], [1, -1]))
+    result = audit(network, Dataset([[1, 0], [-1, 0]], [1, -1]), near=0)
     assert result.stationary.level == "approximate"
     proof = result.global_any_width.certificates[0]
     assert isinstance(proof, DeepOptimalWithin)
     assert 0 < proof.tolerance < F(1, 10**6)
     assert result.local_optimum.verdict is Verdict.UNDECIDED
     check_words(result)
+    near = audit(network, Dataset([[1, 0], [-1, 0]], [1, -1]))
+    assert near.stationary.level == near.local_optimum.level == "near"
+    check_words(near)
 
 
 def test_a_better_network_is_written(tmp_path):

@@ -74,21 +74,24 @@ def floats():
 
 def test_a_layer_that_is_no_local_optimum_makes_the_network_none():
     network, data = floats()
-    without, result = (audit(network, data, layers=asked) for asked in (False, True))
+    without, result = (audit(network, data, layers=asked, near=0) for asked in (False, True))
     assert without.local_optimum.verdict is Verdict.UNDECIDED
     assert result.local_optimum.verdict is Verdict.REFUTED
     assert isinstance(result.local_optimum.certificates[0], LayerNotLocal)
     assert "of layer 0 alone" in result.local_optimum.reason
     check_words(result)
-    exact = audit(network, data, layers=True, tol=0)
+    exact = audit(network, data, layers=True, tol=0, near=0)
     assert exact.global_optimum.verdict is exact.global_any_width.verdict is Verdict.REFUTED
     check_words(exact)
+    near = audit(network, data, layers=True)
+    assert (near.local_optimum.verdict, near.local_optimum.level) == (Verdict.PROVED, "near")
+    check_words(near)
 
 
 def test_its_folder_is_accepted_and_holds_that_certificate_once(tmp_path):
     network, data = floats()
     for tol in (F(1, 10**6), F(0)):
-        result = audit(network, data, layers=True, tol=tol)
+        result = audit(network, data, layers=True, tol=tol, near=0)
         result.save(tmp_path)
         assert decide_folder(tmp_path).is_accepted
         assert not (tmp_path / "local-optimum.json").exists()
