@@ -164,7 +164,8 @@ def _of_two_logits(goal: Objective, logits: Logits | None) -> Iterator[str]:
 
 def _trains_both(trained: Trained | str | None) -> bool:
     """Whether both layers are trained; not where that is nothing that is known, which is refused later."""
-    return trained is None or (trained in set(Trained) and trains_all(Trained(trained)))
+    is_known = isinstance(trained, str) and trained in set(Trained)
+    return trained is None or (is_known and trains_all(Trained(trained)))
 
 
 def _object_in(network: object, trust_pickle: bool) -> object:

@@ -182,7 +182,7 @@ def test_83_constraints_have_none(goal):
     problem = Problem(Dataset(POINTS, [1, 1]), NETWORK.architecture, goal=goal, bias=Bias.NONE)
     assert refusal(problem, NETWORK, Fits(margin=Fraction(1)))[0] == "network"
     with pytest.raises(InputError, match="has an output bias"):
-        audit(NETWORK, problem.data, goal=goal)
+        audit(NETWORK, problem.data, goal=goal, output_bias="refuse")
 
 
 def test_83_of_two_layers_only_and_of_one_number():
