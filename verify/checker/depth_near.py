@@ -3,7 +3,7 @@
 Source: `docs/mathematics.md`, 13.10 "Local optima near a network of any depth".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -120,7 +120,7 @@ class DeepStationaryNear(AboutNetwork):
         points = [part.point for part in self.parts]
         is_ordered = points == sorted({*points} & {*range(len(problem.rows))})
         require(is_ordered, "parts", "must be of different points, in order")
-        held = at("empty", _held, centre, self.empty)
+        held = at("empty", numbers_of, centre, self.empty)
         ball = Ball(centre, self.radius, frozenset(self.empty))
         margins = [y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True)]
         least = min(margins)
@@ -173,7 +173,7 @@ def residual(centre: Network, pieces: Sequence[PolynomialPiece]) -> list[Fractio
     return rest
 
 
-def _held(centre: Network, empty: Sequence[Unit]) -> set[int]:
+def numbers_of(centre: Network, empty: Collection[Unit]) -> set[int]:
     """The numbers of the parameters of the empty units, all of which are 0 and stand at places of such units only."""
     layers = centre.architecture.layers
     starts = [0]

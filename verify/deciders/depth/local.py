@@ -28,7 +28,7 @@ from verify.numbers.floats import to_matrix
 from verify.problem.network import Network
 from verify.problem.problem import Problem
 
-__all__ = ["joined", "local_optimum", "second_order_at"]
+__all__ = ["exchangeable", "factor_of", "joined", "local_optimum", "rounded_factor", "second_order_at"]
 
 LARGEST = 150
 """Parameters up to which second derivatives are made exact: some seconds."""
@@ -58,7 +58,7 @@ def local_optimum(problem: Problem, network: Network, proof: DeepStationary) -> 
         choices = choices_of(problem, network, parts)
     except CertificateError:
         return None
-    rotations = tuple(sorted({rotation for pieces in choices for rotation in _rotations(network, pieces)}))
+    rotations = tuple(sorted({rotation for pieces in choices for rotation in exchangeable(network, pieces)}))
     pairs = _matrices(network, choices, rotations)
     if pairs is None:
         return None
@@ -115,7 +115,7 @@ def joined(network: Network, state: UnitStates, parts: Sequence[Part]) -> Part |
     return Part(parts[0].point, total, tuple(slopes))
 
 
-def _rotations(network: Network, given: Sequence[PolynomialPiece]) -> Iterator[tuple[int, int, int]]:
+def exchangeable(network: Network, given: Sequence[PolynomialPiece]) -> Iterator[tuple[int, int, int]]:
     """All pairs of units that can be turned into each other."""
     for l, layer in enumerate(network.architecture.layers[:-1]):
         for one, other in combinations(range(layer.outputs), 2):
@@ -163,5 +163,6 @@ def factor_of(matrix: Floats) -> tuple[Floats, int] | None:
 
 
 def rounded_factor(root: Floats, bits: int) -> Factor:
+    """The lower triangle times 2^bits, to the nearest integers."""
     numbers = np.rint(np.ldexp(root, bits))
     return tuple(tuple(int(z) for z in row[: r + 1]) for r, row in enumerate(numbers))

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import chain
 from operator import sub
 
 import numpy as np
 
 from solvers.depth_polish import DeepPoint, DeepPolish
-from verify.checker.depth_local import Factor, second_order, tangent_of
-from verify.checker.depth_near import Ball, DeepStationaryNear, NearPiece, residual
+from verify.checker.depth_local import Factor, second_order
+from verify.checker.depth_near import Ball, DeepStationaryNear, NearPiece, numbers_of, residual
 from verify.checker.depth_states import states
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
 from verify.deciders.depth.arrays import layers_of, network_of, parameters_of
-from verify.deciders.depth.local import LARGEST, factor_of, rounded_factor, second_order_at
+from verify.deciders.depth.local import LARGEST, exchangeable, factor_of, rounded_factor, second_order_at
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import dyadic
 from verify.deciders.time_limits import is_late, poll
@@ -122,9 +122,11 @@ class _Matrices:
     def of(cls, centre: Network, near: list[NearPiece], empty: frozenset[tuple[int, int]]) -> _Matrices:
         pieces = [one.piece for one in near]
         still = {tie for one in near for tie in one.ties} | empty
-        rotations = tuple(sorted(_rotations(centre, near, still)))
+        pairs = exchangeable(centre, pieces)
+        rotations = tuple((l, j, k) for l, j, k in pairs if not still & {(l, j), (l, k)})
         both = [second_order(centre, pieces, rotations, Fraction(rho)) for rho in (0, 1)]
-        free = [k for k, is_used in enumerate(_in_use(centre, empty)) if is_used]
+        held = numbers_of(centre, empty)
+        free = [k for k in range(len(both[0])) if k not in held]
         small = [[[matrix[r][c] for c in free] for r in free] for matrix in both]
         roots: dict[Fraction, tuple[Fraction, Factor, int]] = {}
         for rho in WEIGHTS:
@@ -196,33 +198,3 @@ def _without_empty(centre: Network) -> tuple[Network, frozenset[tuple[int, int]]
                 for k, q in own:
                     numbers[k][q] = Fraction(0)
     return Network(centre.architecture, numbers), frozenset(empty)
-
-
-def _in_use(centre: Network, empty: frozenset[tuple[int, int]]) -> list[bool]:
-    """Of each parameter, in order, whether it stands at a place of no empty unit."""
-    found: list[bool] = []
-    for l, layer in enumerate(centre.architecture.layers):
-        own = [True] * layer.parameter_count
-        for r, row in enumerate(layer.places):
-            for c, index in enumerate(row):
-                if index is not None and ((l, r) in empty or (l - 1, c) in empty):
-                    own[index] = False
-        found += own
-    return found
-
-
-def _rotations(
-    centre: Network, near: list[NearPiece], still: frozenset[tuple[int, int]] | set[tuple[int, int]]
-) -> Iterator[tuple[int, int, int]]:
-    """All pairs of units that can be turned into each other, none of which is near a kink or empty."""
-    pieces = [one.piece for one in near]
-    for l, layer in enumerate(centre.architecture.layers[:-1]):
-        for one, other in combinations(range(layer.outputs), 2):
-            if (l, one) in still or (l, other) in still:
-                continue
-            try:
-                tangent = tangent_of(centre, pieces, (l, one, other))
-            except CertificateError:
-                continue
-            if tangent is not None and any(tangent):
-                yield l, one, other
