@@ -51,6 +51,8 @@ ELSEWHERE = {
         verify/checker/curves verify/checker/depth_bounds verify/checker/depth_stationary""",
     "verify/checker/forgeries/test_faults_in_layers.py": "verify/checker/single_layers",
     "verify/checker/test_depth_folders.py": "verify/checker/depth",
+    "verify/checker/test_depth_near.py": "verify/checker/depth_ball",
+    "verify/deciders/depth/test_nearby.py": "verify/deciders/depth/channels",
     "verify/checker/forgeries/test_faults_in_text.py": "verify/checker/codec",
     "verify/checker/test_answers.py": "verify/checker/questions",
     "verify/checker/test_checking.py": """

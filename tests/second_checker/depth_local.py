@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -53,27 +52,62 @@ def hessian(net, x, slopes):
     return found
 
 
+def channels(net, l, one, other):
+    """Pairs of units: those of the rows of `one` and of `other` with the parameters renamed from it to that."""
+    rows = net.places[l]
+    name = dict(zip(rows[one], rows[other], strict=True)) | {None: None}
+    mine, theirs = ({p for p in rows[j] if p is not None} for j in (one, other))
+    left = [k for k, row in enumerate(rows) if k != other and theirs & {*row}]
+    found = {one: other}
+    for j, row in enumerate(rows):
+        if j != one and mine & {*row}:
+            k = next((k for k in left if list(rows[k]) == [name.get(p, "none") for p in row]), None)
+            need(k is not None, "no unit matches")
+            left.remove(k)
+            found[j] = k
+    need(not left, "a unit is left")
+    return found
+
+
+def turned(net, l, found):
+    """What turning does to the parameters of layers l and l + 1, as parameter: (sign, parameter that it follows).
+
+    It is what moves the matrices as A -> W A and B -> -B W, W = sum of e_k e_j' - e_j e_k' over the pairs.
+    """
+    sign = {j: (-1, k) for j, k in found.items()} | {k: (1, j) for j, k in found.items()}
+    need(len(sign) == 2 * len(found), "a unit of both")
+    moves = []
+    for rows, by_row in ((net.places[l], True), (net.places[l + 1], False)):
+        own = {}
+        for r, row in enumerate(rows):
+            for c, p in enumerate(row):
+                s, k = sign.get(r if by_row else c, (0, None))
+                q = None if not s else rows[k][c] if by_row else row[k]
+                if p is None:
+                    need(q is None, "other places")
+                else:
+                    need(not s or q is not None, "other places")
+                    need(own.setdefault(p, (s, q)) == (s, q), "shared otherwise")
+        own = {p: move for p, move in own.items() if move[0]}
+        need(all(own.get(q) == (-s, p) for p, (s, q) in own.items()), "keeps no norm")
+        moves.append(own)
+    return moves
+
+
 def turn(net, rotation, at):
-    """The tangent of a rotation, None where it does not fit the slopes."""
+    """The tangent of a rotation, None where it does not fit the slopes; and the units that it turns."""
     l, one, other = (index(z) for z in rotation)
     need(l < len(net.places) - 1 and one < other < len(net.places[l]), "no two units")
-    moves = []
-    for k, pairs in (
-        (l, [(net.places[l][one][c], net.places[l][other][c]) for c in range(len(net.places[l][one]))]),
-        (l + 1, [(row[one], row[other]) for row in net.places[l + 1]]),
-    ):
-        many = Counter(i for row in net.places[k] for i in row)
-        for p, q in pairs:
-            need((p is None) == (q is None), "other places")
-            if p is not None:
-                need(many[p] == many[q] == 1, "shared")
-                moves.append((k, p, q))
-    if any(slopes[l][one] != slopes[l][other] for slopes in at):
-        return None
+    found = channels(net, l, one, other)
+    moves = turned(net, l, found)
+    units = {(l, j) for pair in found.items() for j in pair}
+    if any(slopes[l][j] != slopes[l][k] for slopes in at for j, k in found.items()):
+        return None, units
     tangent = [[F(0)] * len(own) for own in net.numbers]
-    for k, p, q in moves:
-        tangent[k][p], tangent[k][q] = -net.numbers[k][q], net.numbers[k][p]
-    return [z for own in tangent for z in own]
+    for k, own in enumerate(moves, l):
+        for p, (s, q) in own.items():
+            tangent[k][p] = s * net.numbers[k][q]
+    return [z for own in tangent for z in own], units
 
 
 def deep_local(question, net, proof):
@@ -132,7 +166,7 @@ def matrix(net, proof, rho, pieces):
                 size_below = sum(map(len, net.numbers[: l + 1]))
                 squares.append([*below[:size_below], *[F(0)] * (size - size_below)])
     at = [slopes for _, _, slopes, _ in pieces]
-    squares += [t for t in (turn(net, rotation, at) for rotation in proof["rotations"]) if t is not None]
+    squares += [t for t, _ in (turn(net, rotation, at) for rotation in proof["rotations"]) if t is not None]
     squares = [(row, rho / four(dot(row, row))) for row in squares if any(row)]
     return [
         [M[r][c] + sum((weight * row[r] * row[c] for row, weight in squares), F(0)) for c in range(size)]

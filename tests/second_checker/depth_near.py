@@ -178,8 +178,8 @@ def held(net, empty):
 
 def may_be_turned(question, ball, pieces, rotations, margins):
     for rotation in rotations:
-        need(turn(ball.net, rotation, [piece.slopes for piece in pieces]) is not None, "other slopes")
-        units = {(rotation[0], j) for j in rotation[1:]}
+        tangent, units = turn(ball.net, rotation, [piece.slopes for piece in pieces])
+        need(tangent is not None, "other slopes")
         need(units.isdisjoint(ball.empty) and all(units.isdisjoint(piece.told) for piece in pieces), "near a kink")
     if rotations:
         for i in {*range(len(margins))} - {piece.i for piece in pieces}:

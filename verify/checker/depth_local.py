@@ -15,6 +15,7 @@ from verify.checker.depth_states import Tie, UnitStates, gathered, gradient, mat
 from verify.checker.depth_stationary import Part, listed_slopes, pulled
 from verify.checker.errors import require
 from verify.checker.exact import Algebraic, Number, dot, squared_norm
+from verify.checker.exchangeable import Rotation, exchange_of
 from verify.checker.goals import constraints
 from verify.checker.questions import PROVED, answered
 from verify.checker.statement import Index, Network, Problem
@@ -36,7 +37,7 @@ class DeepLocal(WithSubject):
     """The network is a local optimum.
 
     parts: as in `DeepStationary`, one for each point with a multiplier, with slopes.   rotations: (layer, unit, unit)
-    of pairs of units that can be turned into each other.   factors: for each choice of the slopes of the units without
+    of units whose channels can be turned into each other.   factors: for each choice of the slopes of the units without
     effect the rows of a lower triangular matrix of integers, to be divided by 2^bits.
     """
 
@@ -45,7 +46,7 @@ class DeepLocal(WithSubject):
     CLAIM = "{who}, {layers}, fits and is a local optimum"
     parts: tuple[Part, ...]
     rho: NotNegative
-    rotations: Annotated[tuple[tuple[Index, Index, Index], ...], ascending]
+    rotations: Annotated[tuple[Rotation, ...], ascending]
     factors: tuple[Factor, ...]
     bits: Index
 
@@ -64,11 +65,11 @@ class DeepLocal(WithSubject):
         - With L = 1/2 ||.||^2 - sum lambda_i q_i^g, grad L(theta) = 0, 1/2 ||theta'||^2 - 1/2 ||theta||^2 is at least
           1/2 d'(grad^2 L) d + sum r_i - O(|d|^3), and the squares of grad q_i.d = O(r_i) + O(|d|^2), and of grad z.d =
           O(|z|) + O(sum of s(z) - g z below) + O(|d|^2), of ties with a < g < 1, are paid by sum r_i, of first order.
-        - Turning (incoming, outgoing) parameters of two units of a layer leaves norm and q_i^g as they are, where all
-          of them stand at one place each, the units see the same inputs and are seen by the same units, and have the
-          same slope at every point with a multiplier; the sum of their z^2 too. Of all networks turned so the one
-          nearest to theta has d orthogonal to the tangents t of the turns at theta. The turns of all layers commute and
-          make up a compact group.
+        - Turning (incoming, outgoing) parameters of two units of a layer, or channels of units that share parameters,
+          leaves norm and q_i^g as they are, where these stand nowhere else, the units see the same inputs and are seen
+          by the same units (`exchange_of`), and have the same slope at every point with a multiplier; the sum of their
+          z^2 too. The turns generate a group with a compact closure. Of all networks turned so the one nearest to theta
+          has d orthogonal to the tangents t of the turns at theta.
 
         So theta is a local optimum where M = grad^2 L + rho (sum grad q_i grad q_i' + sum grad z grad z' + sum t t'),
         each of these over the least power of 4 that is at least its squared norm, is positive definite. With M = R R' +
@@ -155,7 +156,7 @@ def _backward(network: Network, slopes: Slopes) -> Matrix:
 
 
 def second_order(
-    subject: Network, pieces: Sequence[PolynomialPiece], rotations: Sequence[tuple[int, int, int]], rho: Fraction
+    subject: Network, pieces: Sequence[PolynomialPiece], rotations: Sequence[Rotation], rho: Fraction
 ) -> Matrix:
     """M, of a choice."""
     size = sum(map(len, subject.parameters))
@@ -253,34 +254,19 @@ def _places(rows: Sequence[Sequence[int | None]]) -> Iterator[tuple[int, int, in
                 yield r, c, index
 
 
-def tangent_of(
-    subject: Network, pieces: Sequence[PolynomialPiece], rotation: tuple[int, int, int]
-) -> list[Fraction] | None:
-    """The tangent at theta of turning two units into each other; None where their slopes differ at some point.
+def tangent_of(subject: Network, pieces: Sequence[PolynomialPiece], rotation: Rotation) -> list[Fraction] | None:
+    """The tangent at theta of turning two channels into each other; None where their slopes differ at some point.
 
-    Refuses units that cannot be turned.
+    Refuses units that cannot be turned (`exchange_of`).
     """
-    l, one, other = rotation
     layers = subject.architecture.layers
-    require(l < len(layers) - 1, "", "is of no hidden layer")
-    require(one < other < layers[l].outputs, "", "is of no two units of the layer")
-    pairs = [*zip(layers[l].places[one], layers[l].places[other], strict=True)]
-    pairs_above = [(row[one], row[other]) for row in layers[l + 1].places]
-    for layer, found in ((layers[l], pairs), (layers[l + 1], pairs_above)):
-        is_alike = all((p is None) == (q is None) for p, q in found)
-        require(is_alike, "", "is of units that see other inputs, or are seen by others")
-        count = [0] * layer.parameter_count
-        for _, _, index in _places(layer.places):
-            count[index] += 1
-        is_alone = all(count[p] == count[q] == 1 for p, q in found if p is not None and q is not None)
-        require(is_alone, "", "is of units with a parameter at several places")
-    if any(piece.slopes[l][one] != piece.slopes[l][other] for piece in pieces):
+    exchange = exchange_of(layers, rotation)
+    at_points = [piece.slopes[exchange.layer] for piece in pieces]
+    if any(slopes[one] != slopes[other] for slopes in at_points for one, other in exchange.units):
         return None
     tangent = [[ZERO] * layer.parameter_count for layer in layers]
-    for k, found in ((l, pairs), (l + 1, pairs_above)):
-        for p, q in found:
-            if p is not None and q is not None:
-                tangent[k][p], tangent[k][q] = -subject.parameters[k][q], subject.parameters[k][p]
+    for k, p, q in exchange.parameters:
+        tangent[k][p], tangent[k][q] = -subject.parameters[k][q], subject.parameters[k][p]
     return list(chain(*tangent))
 
 

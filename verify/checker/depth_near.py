@@ -4,16 +4,15 @@ Source: `docs/mathematics.md`, 13.10 "Local optima near a network of any depth".
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import chain
-from math import comb, prod
+from math import prod
 from operator import sub
 from typing import Annotated, ClassVar, Literal
 
 from verify.checker.certificate import HOMOGENEOUS, AboutNetwork, NotNegative
 from verify.checker.codec import ascending, at
+from verify.checker.depth_ball import Ball, Unit, largest
 from verify.checker.depth_local import (
     MAX_PARAMETERS,
     Factor,
@@ -24,18 +23,16 @@ from verify.checker.depth_local import (
     tangent_of,
     tie_gradients,
 )
-from verify.checker.depth_states import UnitStates, gradient, matrices_of
+from verify.checker.depth_states import UnitStates, gradient
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import require
 from verify.checker.exact import dot, sqrt_lower, sqrt_upper, squared_norm
+from verify.checker.exchangeable import Rotation, exchange_of
 from verify.checker.goals import constraints
 from verify.checker.questions import PROVED, answered
 from verify.checker.statement import Index, Network, Problem, Rows
 
 ZERO, ONE = Fraction(0), Fraction(1)
-
-Unit = tuple[int, int]
-"""(layer, unit)."""
 
 
 class DeepStationaryNear(AboutNetwork):
@@ -62,7 +59,7 @@ class DeepStationaryNear(AboutNetwork):
     radius: Fraction
     empty: Annotated[tuple[tuple[Index, Index], ...], ascending]
     parts: tuple[Part, ...]
-    rotations: Annotated[tuple[tuple[Index, Index, Index], ...], ascending]
+    rotations: Annotated[tuple[Rotation, ...], ascending]
     rho: NotNegative
     mu: NotNegative
     root: Factor
@@ -99,10 +96,10 @@ class DeepStationaryNear(AboutNetwork):
           and |grad z.d| <= sum C delta + e, e the errors of linearisation and what they are off at the centre. As
           (r + e)^2 <= r (R + 2 e) + e^2 for r <= R, half of lambda_i r_i pays for the first, half for the second.
         - Of all networks turned by the rotations the one nearest to the centre is looked at: d is orthogonal to the
-          tangents. It has the same norm and fits too, as points without a multiplier keep the margin on all of B.
+          tangents. It has the same norm and fits too, as points without a multiplier keep the margin on all B.
 
-        A local optimum satisfies the KKT conditions, as theta.h = m q_i for all subgradients h; with empty units back,
-        as the gradient by their parameters is 0 there. Without empty units it is one of the network's shape.
+        A local optimum satisfies the KKT conditions, as theta.h = m q_i for all subgradients h; also with empty units,
+        whose parameters have the gradient 0. Without empty units it is one of the network's shape.
 
         Sound. Incomplete: gains, slopes and multipliers are strict, and nothing but rotations leaves the objective as
         it is. For max-margin only: no network near a trained one meets targets exactly.
@@ -142,15 +139,15 @@ class DeepStationaryNear(AboutNetwork):
         self._check_distance(subject, centre)
 
     def _check_rotations(
-        self, problem: Problem, ball: "Ball", near: Sequence["NearPiece"], margins: Sequence[Fraction]
+        self, problem: Problem, ball: Ball, near: Sequence["NearPiece"], margins: Sequence[Fraction]
     ) -> None:
         """Whether the turned units are at no tie, and other points keep the margin."""
-        turned = {(l, j) for l, one, other in self.rotations for j in (one, other)}
-        ties = {tie for piece in near for tie in piece.ties}
-        require(not turned & (ties | ball.empty), "rotations", "are of a unit near a kink, or of an empty one")
+        still = {tie for piece in near for tie in piece.ties} | ball.empty
         for place, rotation in enumerate(self.rotations):
             tangent = at(f"rotations[{place}]", tangent_of, ball.centre, [one.piece for one in near], rotation)
             require(tangent is not None, f"rotations[{place}]", "is of units whose slopes differ at some point")
+            is_apart = not still & exchange_of(ball.centre.architecture.layers, rotation).places
+            require(is_apart, f"rotations[{place}]", "is of a unit near a kink, or of an empty one")
         others = {*range(len(problem.rows))} - {piece.part.point for piece in near}
         for i in sorted(others):
             keeps = margins[i] - ball.change_of_output(problem.rows[i]) >= min(margins)
@@ -192,76 +189,6 @@ def numbers_of(centre: Network, empty: Collection[Unit]) -> set[int]:
     numbers = list(chain(*centre.parameters))
     require(not any(numbers[k] for k in own), "", "have a parameter that is not 0")
     return own
-
-
-@dataclass(frozen=True)
-class Ball:
-    """All networks within `radius` of `centre`, with empty units at 0: how much of what they compute can change."""
-
-    centre: Network
-    radius: Fraction
-    empty: frozenset[Unit]
-
-    @cached_property
-    def matrices(self) -> list[tuple[tuple[Fraction, ...], ...]]:
-        """A_1, ..., A_m at the centre."""
-        return matrices_of(self.centre)
-
-    @cached_property
-    def roots(self) -> list[Fraction]:
-        """For each layer by how much its matrix changes, in the Frobenius norm, where its parameters change by 1."""
-        counts = [layer.most_places for layer in self.centre.architecture.layers]
-        return [sqrt_upper(Fraction(count)) for count in counts]
-
-    @cached_property
-    def norms(self) -> list[Fraction]:
-        """For each layer a bound of the norm of its matrix on the ball."""
-        return [norm_above(A) + w * self.radius for A, w in zip(self.matrices, self.roots, strict=True)]
-
-    @cached_property
-    def second(self) -> Fraction:
-        """P_2: see `largest`."""
-        return largest(self.norms, self.roots, 2)
-
-    @cached_property
-    def third(self) -> Fraction:
-        """A bound of the third derivative of f at a point of norm 1, along directions of norm 1."""
-        m = len(self.norms)
-        return 6 * comb(m, 3) * sqrt_upper(Fraction(1, m**3)) * largest(self.norms, self.roots, 3)
-
-    def output(self, row: Sequence[Fraction]) -> Fraction:
-        """f(x) at the centre."""
-        return self.states(row)[-1][0][0]
-
-    def states(self, row: Sequence[Fraction]) -> list[tuple[list[Fraction], Sequence[Fraction]]]:
-        """For each layer its preactivations at the centre, and its inputs."""
-        inputs, found = tuple(row), list[tuple[list[Fraction], Sequence[Fraction]]]()
-        for layer, matrix in zip(self.centre.architecture.layers, self.matrices, strict=True):
-            z = [dot(weights, inputs) for weights in matrix]
-            found.append((z, inputs))
-            a = ONE if layer.slope is None else layer.slope
-            inputs = tuple(max(one, a * one) for one in z)
-        return found
-
-    def changes(self, row: Sequence[Fraction]) -> list[list[Fraction]]:
-        """For each layer by how much its preactivations can differ from those of the centre."""
-        found, delta = list[list[Fraction]](), ZERO
-        states, layers = self.states(row), self.centre.architecture.layers
-        for l, ((z, inputs), matrix) in enumerate(zip(states, self.matrices, strict=True)):
-            size = sqrt_upper(squared_norm(inputs))
-            own = [
-                ZERO if (l, j) in self.empty
-                else sqrt_upper(squared_norm(weights)) * delta + self.roots[l] * self.radius * (size + delta)
-                for j, weights in enumerate(matrix)
-            ]  # fmt: skip
-            found.append(own)
-            is_off = layers[l].slope == 0 and all(one + change <= 0 for one, change in zip(z, own, strict=True))
-            delta = ZERO if is_off else self.norms[l] * delta + self.roots[l] * self.radius * size
-        return found
-
-    def change_of_output(self, row: Sequence[Fraction]) -> Fraction:
-        """By how much f(x) can differ from that of the centre."""
-        return self.changes(row)[-1][0]
 
 
 class NearPiece:
@@ -383,18 +310,3 @@ class NearPiece:
         line = sqrt_upper(squared_norm(ball.matrices[l][j])) + ball.roots[l] * ball.radius
         bend = Fraction(l, 2) * ball.radius**2 * self.size * largest([*ball.norms[:l], line], ball.roots[: l + 1], 2)
         return abs(here) + bend
-
-
-def norm_above(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
-    """At least the norm of the matrix: that of Frobenius, or the root of its largest row and column sums."""
-    rows = max(sum(map(abs, row), ZERO) for row in matrix)
-    columns = max(sum((abs(row[c]) for row in matrix), ZERO) for c in range(len(matrix[0])))
-    return sqrt_upper(min(rows * columns, sum(map(squared_norm, matrix), ZERO)))
-
-
-def largest(norms: Sequence[Fraction], roots: Sequence[Fraction], k: int) -> Fraction:
-    """The largest product of the roots of k layers and the norms of the others; 0 where there are fewer layers."""
-    found = [ONE, *[ZERO] * k]  # of the layers so far, with the roots of 0, 1, ..., k of them
-    for norm, root in zip(norms, roots, strict=True):
-        found = [max(found[q] * norm, found[q - 1] * root if q else ZERO) for q in range(k + 1)]
-    return found[k]

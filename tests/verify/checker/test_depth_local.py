@@ -137,7 +137,7 @@ def test_rotations():
         replace(proof, rotations=(proof.rotations[0],) * 2)
     shared = case(shape([2, 2, 1], [1], [None, [[0, 0]]]), [[1, 0, 1, 0], [1]], [[1, 0]], [1])
     piece = PolynomialPiece(shared.network, states(shared.problem, shared.network)[0], parts(1)[0], F(1))
-    with pytest.raises(CertificateError, match="several places"):
+    with pytest.raises(CertificateError, match="matches several"):
         tangent_of(shared.network, [piece], (0, 0, 1))
     vertex = LOCAL["7 worse vertex"]
     refused(vertex, "choices[0].rotations[0]", rotations=((0, 0, 1),))

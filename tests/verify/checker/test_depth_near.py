@@ -15,10 +15,11 @@ from tests import second_checker
 from tests.depth_cases import CASES, case, disturbed, near_vertex, parts, shape
 from tests.second_checker.depth_near import steepest
 from tests.second_checker.texts import RefusedError
-from verify import Bias, Goal, Network, Problem
+from verify import Architecture, Bias, Goal, Network, Problem
 from verify.checker.checking import Accepted, Refused, check
+from verify.checker.depth_ball import Ball, largest, norm_above
 from verify.checker.depth_local import tangent_of, tie_gradients
-from verify.checker.depth_near import Ball, NearPiece, largest, norm_above
+from verify.checker.depth_near import NearPiece
 from verify.checker.depth_states import gradient
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
@@ -51,6 +52,16 @@ TRAINED = {
     "turned": lambda: trained(
         [2, 2, 2, 1], "1/4", [[0.53, -0.84, 0.07, -0.11], [0.86, 0.12, 0.49, 0.07], [0.87, 0.49]],
         [[-0.43, -1.13], [0.67, -1.11], [2.01, 0.92], [-0.36, 0.57]], [1, 1, 1, -1],
+    ),
+    "turned channels": lambda: case(
+        Architecture.convolution(2, patches=2, channels=2, slope="1/5"),
+        decimals([[0.39, -1.06, 0.2, -0.55], [0.41, -1.06, 0.21, -0.54]]),
+        decimals([[-0.84, 0.19, -0.62], [-0.96, -2.15, -0.51], [-0.08, 0.21, -0.77]]), [-1, 1, -1],
+    ),
+    "an empty channel": lambda: case(
+        Architecture.convolution(2, patches=3, channels=2),
+        decimals([[0.58, -1.5, 0.0, 0.0], [1.12, 0.7, -0.92, 0.0, 0.0, 0.0]]),
+        decimals([[-1.8, -0.7, -0.82, -1.49], [-1.53, 0.41, -1.06, -0.59], [-0.41, -1.43, -0.7, -1.17]]), [-1, 1, 1],
     ),
     "an empty unit of ReLU": lambda: trained(
         [2, 2, 2, 1], 0, [[-0.01, 0.0, -0.95, 0.31], [0.01, 1.0, 0.0, 0.0], [1.0, 0.0]],
@@ -315,14 +326,32 @@ def test_rotations():
     assert one.told(centre=tuple(map(tuple, far))) != ""
     kinks = found("kinks of two layers")
     (tie, *_) = next(part.slopes for part in kinks.proof.parts if part.slopes)
-    assert kinks.told(rotations=((tie[0], 0, 1),)) == "rotations", "of a unit near a kink"
+    assert kinks.told(rotations=((tie[0], 0, 1),)) == "rotations[0]", "of a unit near a kink"
     apart = {k for piece in kinks.pieces()[2] for k in range(3) if len({*piece.piece.slopes[k]}) > 1}
     free = sorted(apart - {l for piece in kinks.pieces()[2] for l, _ in piece.ties})
     for l in free:
         assert kinks.told(rotations=((l, 0, 1),)) == "rotations[0]", "slopes that differ"
     assert free
     vertex = found(VERTEX)
-    assert vertex.told(rotations=((0, 0, 1),)) == "rotations", "of an empty one"
+    assert vertex.told(rotations=((0, 0, 1),)) == "rotations[0]", "of an empty one"
+
+
+def test_channels_are_turned_as_a_whole():
+    """Two channels with a kink at the second patch, which the rotation of their units of the first one turns too."""
+    one = found("turned channels")
+    assert one.proof.rotations == ((0, 0, 2),)
+    assert one.told(rotations=((0, 1, 3),)) == "", "the same"
+    assert one.told(rotations=()).startswith("root")
+    assert {(0, 3), (0, 4), (0, 5)} == {*found("an empty channel").proof.empty}
+    patches = shape(
+        [4, 4, 1], [0], [[[0, 1, None, None], [None, None, 0, 1], [2, 3, None, None], [None, None, 2, 3]], None]
+    )
+    pair = case(patches, decimals([[3, 0, 4, 0], [3, -3, 4, -4]]), [[1, 0, 0, 1]], [1])
+    for slopes in (("1/2", "1/2"), ("1/2", "1/3")):
+        own = tuple((0, j, F(g)) for j, g in zip((1, 3), slopes, strict=True))
+        proof = replace(one.proof, centre=pair.network.parameters, parts=(Part(0, F(1), own),), radius=F(1, 2**20))
+        assert told(pair.problem, pair.network, proof) == "rotations[0]"
+        assert told(pair.problem, pair.network, replace(proof, rotations=())).startswith("root")
 
 
 def test_turned_units_ask_the_other_points_to_keep_their_margins():

@@ -116,14 +116,16 @@ def joined(network: Network, state: UnitStates, parts: Sequence[Part]) -> Part |
 
 
 def exchangeable(network: Network, given: Sequence[PolynomialPiece]) -> Iterator[tuple[int, int, int]]:
-    """All pairs of units that can be turned into each other."""
+    """All pairs of units that can be turned into each other; one of each pair of channels."""
+    known = set[tuple[Fraction, ...]]()
     for l, layer in enumerate(network.architecture.layers[:-1]):
         for one, other in combinations(range(layer.outputs), 2):
             try:
                 tangent = tangent_of(network, given, (l, one, other))
             except CertificateError:
                 continue
-            if tangent is not None and any(tangent):
+            if tangent is not None and any(tangent) and tuple(tangent) not in known:
+                known.add(tuple(tangent))
                 yield l, one, other
 
 

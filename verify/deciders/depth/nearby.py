@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from operator import sub
+from typing import Literal
 
 import numpy as np
 
 from solvers.depth_polish import DeepPoint, DeepPolish
+from verify.checker.depth_ball import Ball
 from verify.checker.depth_local import Factor, second_order
-from verify.checker.depth_near import Ball, DeepStationaryNear, NearPiece, numbers_of, residual
+from verify.checker.depth_near import DeepStationaryNear, NearPiece, numbers_of, residual
 from verify.checker.depth_states import states
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
+from verify.checker.exchangeable import Rotation, exchange_of
 from verify.deciders.depth.arrays import layers_of, network_of, parameters_of
+from verify.deciders.depth.channels import without_empty
 from verify.deciders.depth.local import LARGEST, exchangeable, factor_of, rounded_factor, second_order_at
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import dyadic
@@ -38,18 +42,17 @@ HALVINGS = range(57, 3, -3)
 USED = 1e-9
 """Multipliers below this part of the largest one are taken as 0."""
 
-EMPTY = 1e-7
-"""A unit whose parameters are below this part of the largest one is taken for empty."""
-
 LEAST = 1e-7
 """A least eigenvalue that is larger is above 0."""
+
+LOCAL: Literal["local optimum"] = "local optimum"
 
 LEFT = Fraction(3, 4)
 """Of the least eigenvalue: mu."""
 
 
 def nearby(problem: Problem, network: Network, deadline: float | None = None) -> DeepStationaryNear | None:
-    """A certificate of a local optimum that Newton's method leads to from the network, or None.
+    """A certificate of a local optimum that Newton's method leads to from the network, else of a KKT point, or None.
 
     Incomplete: kinks are read by three tolerances; copies of a unit that have kinks, and units that nearly have no
     effect, leave it open.
@@ -59,21 +62,24 @@ def nearby(problem: Problem, network: Network, deadline: float | None = None) ->
         return None
     layers = layers_of(problem.architecture)
     polish = DeepPolish(layers, float_rows(problem), float_targets(problem))
+    stationary: DeepStationaryNear | None = None
     for point in polish.points(parameters_of(network)):
         poll()
         if is_late(deadline):
-            return None
+            break
         found = _proved(problem, network, point)
-        if found is not None:
+        if found is not None and found.optimality == LOCAL:
             return found
-    return None
+        stationary = stationary or found
+    return stationary
 
 
 def _proved(problem: Problem, network: Network, point: DeepPoint) -> DeepStationaryNear | None:
     """With the units of tiny parameters held at 0 where it is no local optimum of all units, or is not proved to be."""
-    centre, empty = _without_empty(network_of(problem.architecture, point.theta))
-    for held in (frozenset[tuple[int, int]](), empty) if empty else (empty,):
-        found = _around(problem, network, point, centre, held)
+    given, none = network_of(problem.architecture, point.theta), frozenset[tuple[int, int]]()
+    centre, empty = without_empty(given)
+    for around, held in ((given, none), (centre, none), (centre, empty)) if empty else ((given, none),):
+        found = _around(problem, network, point, around, held)
         if found is not None:
             return found
     return None
@@ -114,7 +120,7 @@ class _Matrices:
 
     centre: Network
     empty: tuple[tuple[int, int], ...]
-    rotations: tuple[tuple[int, int, int], ...]
+    rotations: tuple[Rotation, ...]
     roots: dict[Fraction, tuple[Fraction, Factor, int]]
     epsilon: Fraction
 
@@ -122,8 +128,8 @@ class _Matrices:
     def of(cls, centre: Network, near: list[NearPiece], empty: frozenset[tuple[int, int]]) -> _Matrices:
         pieces = [one.piece for one in near]
         still = {tie for one in near for tie in one.ties} | empty
-        pairs = exchangeable(centre, pieces)
-        rotations = tuple((l, j, k) for l, j, k in pairs if not still & {(l, j), (l, k)})
+        pairs, layers = exchangeable(centre, pieces), centre.architecture.layers
+        rotations = tuple(pair for pair in pairs if not still & exchange_of(layers, pair).places)
         both = [second_order(centre, pieces, rotations, Fraction(rho)) for rho in (0, 1)]
         held = numbers_of(centre, empty)
         free = [k for k in range(len(both[0])) if k not in held]
@@ -164,7 +170,7 @@ def _ball(
     moved = dyadic(to_float(apart / sqrt_lower(squared_norm(scaled))) * (1 + 1e-9))
     return DeepStationaryNear(
         moved=moved, factor=factor, centre=matrices.centre.parameters, radius=radius, empty=matrices.empty,
-        optimality="stationary point" if matrices.empty else "local optimum", parts=tuple(one.part for one in near),
+        optimality="stationary point" if matrices.empty else LOCAL, parts=tuple(one.part for one in near),
         rotations=matrices.rotations, rho=rho, mu=mu, root=root, bits=bits,
     )  # fmt: skip
 
@@ -179,22 +185,3 @@ def _parts(problem: Problem, centre: Network, point: DeepPoint, empty: frozenset
         ties = sorted(kinks - empty - still)
         slopes = tuple((l, j, dyadic(point.slopes[int(i), l, j])) for l, j in ties)
         yield Part(int(i), dyadic(float(point.multipliers[i])), slopes)
-
-
-def _without_empty(centre: Network) -> tuple[Network, frozenset[tuple[int, int]]]:
-    """The network with units of tiny parameters at 0, and these units."""
-    numbers = [list(row) for row in centre.parameters]
-    largest = max((abs(w) for row in numbers for w in row), default=Fraction(0))
-    layers = centre.architecture.layers
-    empty: set[tuple[int, int]] = set()
-    for l, layer in enumerate(layers[:-1]):
-        if layer.most_places > 1 or layers[l + 1].most_places > 1:
-            continue
-        for j in range(layer.outputs):
-            own = [(l, q) for q in layer.places[j] if q is not None]
-            own += [(l + 1, q) for row in layers[l + 1].places if (q := row[j]) is not None]
-            if all(abs(numbers[k][q]) <= dyadic(EMPTY) * largest for k, q in own):
-                empty.add((l, j))
-                for k, q in own:
-                    numbers[k][q] = Fraction(0)
-    return Network(centre.architecture, numbers), frozenset(empty)
