@@ -168,7 +168,7 @@ def test_99_rotations():
     refused(one.problem, one.network, replace(one.proof, rotations=((0, 1, 0),)), "rotations[0]")
     kinks = found(KINKS)
     unit = next(part.slopes[0] for part in kinks.proof.parts if part.slopes)
-    refused(kinks.problem, kinks.network, replace(kinks.proof, rotations=((unit[0], 0, 1),)), "rotations")
+    refused(kinks.problem, kinks.network, replace(kinks.proof, rotations=((unit[0], 0, 1),)), "rotations[0]")
     saddle = diagonal_of_ones()
     given = proof(centre=saddle.network.parameters, radius=F(1, 1000), rotations=((0, 0, 1),), root=())
     refused(saddle.problem, saddle.network, given, "rotations[0]")
