@@ -85,7 +85,7 @@ FIELDS = {
     "layer-optimal": SUBJECT | {"layer", "nodes", "tolerance"},
     "layer-better": SUBJECT | {"layer", "parameters", "tolerance"},
 }
-MAY_HAVE = {"stationary-near": {"fixed"}}
+MAY_HAVE = {"stationary-near": {"fixed"}, "deep-stationary-near": {"shares"}}
 CLAIMS = {
     "fits": "{who} fits, with least margin {margin} (0 means {zero})",
     "does-not-fit": "{who} does not fit: it breaks the constraint of point {point}",

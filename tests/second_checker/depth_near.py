@@ -7,7 +7,17 @@ from fractions import Fraction
 from math import comb, prod
 
 from tests.second_checker.depth import PART, gradient, output
-from tests.second_checker.depth_local import by_each, definite, four, gain, matrix, preactivation, turn
+from tests.second_checker.depth_local import (
+    by_each,
+    channels,
+    definite,
+    four,
+    gain,
+    matrix,
+    preactivation,
+    turn,
+    turned,
+)  # fmt: skip
 from tests.second_checker.questions import Net, dot, root_down, root_up
 from tests.second_checker.texts import increasing, index, keys, need, rational
 
@@ -186,6 +196,40 @@ def may_be_turned(question, ball, pieces, rotations, margins):
             need(margins[i] - ball.around(question.X[i])[-1][0][1] >= min(margins), "may lose its margin")
 
 
+def given_out(net, empty, shares):
+    """The parameters with rows and columns of units times shares in the rows and columns of their copies."""
+    increasing(shares)
+    matrices, todo = [[list(row) for row in A] for A in net.matrices], {*empty}
+    wanted = {}
+    for l, j, k, share in shares:
+        wanted.setdefault((index(l), index(j)), {})[index(k)] = rational(share)
+    for (l, j), of in wanted.items():
+        need(min(of.values()) > 0 and j in of and sum(c * c for c in of.values()) == 1, "shares")
+        need(l + 1 < len(matrices), "no hidden layer")
+        own = {j: of[j]}
+        for k in of.keys() - {j}:
+            need(j < len(net.places[l]) and k < len(net.places[l]), "no unit")
+            first = channels(net, l, min(j, k), max(j, k))
+            turned(net, l, first)
+            pairs = first if j < k else {b: a for a, b in first.items()}
+            need({(l, b) for b in pairs.values()} <= todo, "has a share")
+            todo -= {(l, b) for b in pairs.values()}
+            for a, b in pairs.items():
+                own[a] = of[j]
+                matrices[l][b] = [of[k] * z for z in matrices[l][a]]
+                for row in matrices[l + 1]:
+                    row[b] = of[k] * row[a]
+        for a, c in own.items():
+            matrices[l][a] = [c * z for z in matrices[l][a]]
+            for row in matrices[l + 1]:
+                row[a] = c * row[a]
+    numbers = [{} for _ in matrices]
+    for rows, A, found in zip(net.places, matrices, numbers, strict=True):
+        for i, z in [(i, z) for row, line in zip(rows, A, strict=True) for i, z in zip(row, line, strict=True)]:
+            need(found.setdefault(i, z) == z, "has two values")
+    return [found[i] for found, own in zip(numbers, net.numbers, strict=True) for i in range(len(own))]
+
+
 def deep_stationary_near(question, net, proof):
     need(question.margin, "margins")
     centre = Net(question.architecture, proof["centre"])
@@ -217,5 +261,7 @@ def deep_stationary_near(question, net, proof):
     moved, factor = rational(proof["moved"], 0), rational(proof["factor"])
     need(factor > 0, "factor")
     scaled = [factor * z for z in net.all]
-    apart = length([a - b for a, b in zip(scaled, centre.all, strict=True)])
+    need("shares" not in proof or proof["shares"], "no shares")
+    around = given_out(centre, empty, proof.get("shares", []))
+    apart = length([a - b for a, b in zip(scaled, around, strict=True)])
     need(apart + r <= moved * root_down(dot(scaled, scaled)), "farther")

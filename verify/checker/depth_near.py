@@ -11,7 +11,8 @@ from operator import sub
 from typing import Annotated, ClassVar, Literal
 
 from verify.checker.certificate import HOMOGENEOUS, AboutNetwork, NotNegative
-from verify.checker.codec import ascending, at
+from verify.checker.codec import ascending, at, increasing
+from verify.checker.copies import Share, with_copies
 from verify.checker.depth_ball import Ball, Unit, largest
 from verify.checker.depth_local import (
     MAX_PARAMETERS,
@@ -39,11 +40,13 @@ class DeepStationaryNear(AboutNetwork):
     """An exact local optimum within `moved` ||theta|| of theta, the network times `factor`, of these or fewer units.
 
     centre: parameters; the optimum lies within `radius` of them.   empty: units whose parameters are 0 there, and are
-    held at 0.   parts: for each point that has a multiplier > 0 the slopes of units that are near their kinks there.
-    rotations, rho, factors, bits: as in `DeepLocal`; a number above 0, mu, is taken from the diagonal of the matrix.
+    held at 0.   shares: by which copies of channels are made of empty ones after that (`with_copies`).   parts: for
+    each point that has a multiplier > 0 the slopes of units that are near their kinks there.   rotations, rho, factors,
+    bits: as in `DeepLocal`; a number above 0, mu, is taken from the diagonal of the matrix.
     """
 
     DECIDES = HOMOGENEOUS
+    OMITTED = ("shares",)
     ANSWERS: ClassVar = {
         "stationary point": answered(PROVED, PROVED),
         "local optimum": answered(PROVED, PROVED, PROVED),
@@ -64,6 +67,7 @@ class DeepStationaryNear(AboutNetwork):
     mu: NotNegative
     root: Factor
     bits: Index
+    shares: Annotated[tuple[Share, ...], increasing] = ()
 
     def variant(self, problem: Problem, network: Network) -> str:  # noqa: ARG002
         """`optimality`."""
@@ -99,7 +103,9 @@ class DeepStationaryNear(AboutNetwork):
           tangents. It has the same norm and fits too, as points without a multiplier keep the margin on all B.
 
         A local optimum satisfies the KKT conditions, as theta.h = m q_i for all subgradients h; also with empty units,
-        whose parameters have the gradient 0. Without empty units it is one of the network's shape.
+        whose parameters have the gradient 0. Without empty units it is one of the network's shape. Giving a channel out
+        to copies, c_k times its parameters with sum c_k^2 = 1, leaves outputs and norm as they are, and makes of each
+        gradient the one there: a KKT point is one again, as far from the centre with copies as before without.
 
         Sound. Incomplete: gains, slopes and multipliers are strict, and nothing but rotations leaves the objective as
         it is. For max-margin only: no network near a trained one meets targets exactly.
@@ -136,7 +142,7 @@ class DeepStationaryNear(AboutNetwork):
         above = sum((piece.part.multiplier * (piece.value - least) for piece in near), ZERO)
         is_higher = bend * self.radius**2 / 2 > epsilon * self.radius + cost + above
         require(is_higher, "radius", "the norm may not be larger on all of the edge of the ball")
-        self._check_distance(subject, centre)
+        self._check_distance(subject, at("shares", with_copies, centre, self.empty, self.shares))
 
     def _check_rotations(
         self, problem: Problem, ball: Ball, near: Sequence["NearPiece"], margins: Sequence[Fraction]

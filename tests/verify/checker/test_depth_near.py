@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 from tests import second_checker
-from tests.depth_cases import CASES, case, disturbed, near_vertex, parts, shape
+from tests.depth_cases import CASES, Case, case, disturbed, near_vertex, parts, shape
 from tests.second_checker.depth_near import steepest
 from tests.second_checker.texts import RefusedError
 from verify import Architecture, Bias, Goal, Network, Problem
 from verify.checker.checking import Accepted, Refused, check
+from verify.checker.copies import with_copies
 from verify.checker.depth_ball import Ball, largest, norm_above
 from verify.checker.depth_local import tangent_of, tie_gradients
 from verify.checker.depth_near import NearPiece
-from verify.checker.depth_states import gradient
+from verify.checker.depth_states import gradient, matrices_of
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
@@ -63,6 +64,11 @@ TRAINED = {
         decimals([[0.58, -1.5, 0.0, 0.0], [1.12, 0.7, -0.92, 0.0, 0.0, 0.0]]),
         decimals([[-1.8, -0.7, -0.82, -1.49], [-1.53, 0.41, -1.06, -0.59], [-0.41, -1.43, -0.7, -1.17]]), [-1, 1, 1],
     ),
+    "copies of a channel": lambda: case(
+        Architecture.convolution(2, patches=3, channels=2),
+        decimals([[0.348, -0.9, 0.464, -1.2], [0.672, 0.42, -0.552, 0.896, 0.56, -0.736]]),
+        decimals([[-1.8, -0.7, -0.82, -1.49], [-1.53, 0.41, -1.06, -0.59], [-0.41, -1.43, -0.7, -1.17]]), [-1, 1, 1],
+    ),
     "an empty unit of ReLU": lambda: trained(
         [2, 2, 2, 1], 0, [[-0.01, 0.0, -0.95, 0.31], [0.01, 1.0, 0.0, 0.0], [1.0, 0.0]],
         [[-1.74, -1.34], [-1.36, -0.35], [-2.31, -0.19], [-0.96, 0.89]], [1, 1, 1, 1],
@@ -70,7 +76,8 @@ TRAINED = {
 }  # fmt: skip
 DISTURBED = ("6 vertex", "7 worse vertex", "13 deep waste", "16 two of a kind", "19 chain")
 VERTEX = "a vertex by hand"
-NAMES = (*TRAINED, *DISTURBED, VERTEX)
+COPIES = "copies of two layers"
+NAMES = (*TRAINED, COPIES, *DISTURBED, VERTEX)
 
 
 def widest(problem, network, proof):
@@ -104,8 +111,27 @@ class Found:
         return ball, least, [NearPiece(self.problem, ball, part, least) for part in proof.parts]
 
 
+def with_copies_of_kinks():
+    """A unit of each of the first two layers, at kinks, is given out to two."""
+    made = TRAINED["kinks of two layers"]()
+    numbers = [[[F(0)] * 3 for _ in range(3)] for _ in range(4)]
+    for A, wider in zip(matrices_of(made.network), numbers, strict=True):
+        for row, own in zip(A, wider, strict=False):
+            own[: len(row)] = row
+    rows, columns = (3, 3, 2, 1), (2, 3, 3, 2)
+    wide = [[z for row in A[:r] for z in row[:c]] for A, r, c in zip(numbers, rows, columns, strict=True)]
+    empty = Network(shape([2, 3, 3, 2, 1], [F(1, 4)] * 3), wide)
+    ties = {(l, j) for part in found("kinks of two layers").proof.parts for l, j, _ in part.slopes}
+    shares = [(l, j, k, F(c)) for l, j in sorted(ties) if l < 2 for k, c in ((j, "3/5"), (2, "4/5"))]
+    given = with_copies(empty, {(0, 2), (1, 2)}, shares)
+    return Case(Problem(made.problem.data, given.architecture, bias=Bias.NONE, goal=Goal.MAX_MARGIN), given)
+
+
 @cache
 def found(name):
+    if name == COPIES:
+        made = with_copies_of_kinks()
+        return Found(made.problem, made.network)
     if name in TRAINED:
         made = TRAINED[name]()
         return Found(made.problem, made.network)
@@ -135,7 +161,7 @@ def test_what_is_found_is_accepted(name):
     is_local = one.proof.optimality == "local optimum"
     assert is_local is not bool(one.proof.empty)
     assert one.least.moved <= one.proof.moved < F(1, 7)
-    assert one.least.moved < F(1, 10**6) or name in (*TRAINED, VERTEX)
+    assert one.least.moved < F(1, 10**6) or name in (*TRAINED, COPIES, VERTEX)
     answer = decide(Question.LOCAL_OPTIMUM, one.problem, one.network, Proposal(certificate=one.proof, reason=""), F(0))
     assert answer.verdict is (Verdict.PROVED if is_local else Verdict.UNDECIDED)
     assert answer.level == ("near" if is_local else None)
@@ -352,6 +378,26 @@ def test_channels_are_turned_as_a_whole():
         proof = replace(one.proof, centre=pair.network.parameters, parts=(Part(0, F(1), own),), radius=F(1, 2**20))
         assert told(pair.problem, pair.network, proof) == "rotations[0]"
         assert told(pair.problem, pair.network, replace(proof, rotations=())).startswith("root")
+
+
+@pytest.mark.parametrize("name", ["copies of a channel", COPIES])
+def test_copies_are_given_out_again(name):
+    one = found(name)
+    shares = one.proof.shares
+    assert {l for l, *_ in shares} == ({0} if "channel" in name else {0, 1})
+    assert {(l, k) for l, j, k, _ in shares if j != k} <= {*one.proof.empty}
+    assert {(l, j) for l, j, _, _ in shares} & {(l, j) for part in one.proof.parts for l, j, _ in part.slopes}
+    assert one.told(shares=()) == "moved"
+    assert one.told(shares=shares[:-1]) == "shares"
+    assert one.told(shares=((*shares[0][:-1], shares[0][-1] + 1), *shares[1:])) == "shares"
+    l, unit, _, _ = shares[0]
+    own = tuple(
+        (l, unit, k, F(c))
+        for k, c in zip(sorted({k for _, j, k, _ in shares if j == unit}), ("4/5", "3/5"), strict=False)
+    )
+    assert one.told(shares=tuple(sorted((*own, *shares[2:])))) == "moved", "by other numbers"
+    with pytest.raises(CertificateError):
+        replace(one.proof, shares=shares[::-1])
 
 
 def test_turned_units_ask_the_other_points_to_keep_their_margins():

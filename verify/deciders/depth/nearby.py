@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from solvers.depth_polish import DeepPoint, DeepPolish
-from verify.checker.depth_ball import Ball
+from verify.checker.copies import Share, with_copies
+from verify.checker.depth_ball import Ball, Unit
 from verify.checker.depth_local import Factor, second_order
 from verify.checker.depth_near import DeepStationaryNear, NearPiece, numbers_of, residual
 from verify.checker.depth_states import states
@@ -21,7 +22,7 @@ from verify.checker.errors import CertificateError
 from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
 from verify.checker.exchangeable import Rotation, exchange_of
 from verify.deciders.depth.arrays import layers_of, network_of, parameters_of
-from verify.deciders.depth.channels import without_empty
+from verify.deciders.depth.channels import with_copies_as_one, without_empty
 from verify.deciders.depth.local import LARGEST, exchangeable, factor_of, rounded_factor, second_order_at
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import dyadic
@@ -54,8 +55,7 @@ LEFT = Fraction(3, 4)
 def nearby(problem: Problem, network: Network, deadline: float | None = None) -> DeepStationaryNear | None:
     """A certificate of a local optimum that Newton's method leads to from the network, else of a KKT point, or None.
 
-    Incomplete: kinks are read by three tolerances; copies of a unit that have kinks, and units that nearly have no
-    effect, leave it open.
+    Incomplete: kinks are read by three tolerances; units that nearly have no effect leave it open.
     """
     size = sum(map(len, network.parameters))
     if not has_margin(problem.goal) or problem.architecture.is_two_layer or size > LARGEST:
@@ -74,31 +74,48 @@ def nearby(problem: Problem, network: Network, deadline: float | None = None) ->
     return stationary
 
 
+@dataclass(frozen=True)
+class _Centre:
+    """A network around which a ball is looked for; units that are empty; what copies are made of them."""
+
+    network: Network
+    empty: frozenset[Unit] = frozenset()
+    shares: tuple[Share, ...] = ()
+
+
 def _proved(problem: Problem, network: Network, point: DeepPoint) -> DeepStationaryNear | None:
     """With the units of tiny parameters held at 0 where it is no local optimum of all units, or is not proved to be."""
-    given, none = network_of(problem.architecture, point.theta), frozenset[tuple[int, int]]()
-    centre, empty = without_empty(given)
-    for around, held in ((given, none), (centre, none), (centre, empty)) if empty else ((given, none),):
-        found = _around(problem, network, point, around, held)
+    for centre in _centres(network_of(problem.architecture, point.theta)):
+        found = _around(problem, network, point, centre)
         if found is not None:
             return found
     return None
 
 
-def _around(
-    problem: Problem, network: Network, point: DeepPoint, centre: Network, empty: frozenset[tuple[int, int]]
-) -> DeepStationaryNear | None:
-    parts = tuple(_parts(problem, centre, point, empty))
-    norm = sqrt_upper(squared_norm(chain(*centre.parameters)))
+def _centres(given: Network) -> Iterator[_Centre]:
+    """As it is; with tiny parameters at 0, and held there; with one unit in the place of copies."""
+    yield _Centre(given)
+    centre, empty = without_empty(given)
+    if empty:
+        yield _Centre(centre)
+        yield _Centre(centre, empty)
+    one, held, shares = with_copies_as_one(centre, empty)
+    if shares:
+        yield _Centre(one, held, shares)
+
+
+def _around(problem: Problem, network: Network, point: DeepPoint, centre: _Centre) -> DeepStationaryNear | None:
+    parts = tuple(_parts(problem, centre, point))
+    norm = sqrt_upper(squared_norm(chain(*centre.network.parameters)))
     matrices: _Matrices | None = None
     for halvings in HALVINGS:
         poll()
         radius = dyadic(to_float(norm)) / 2**halvings
         try:
-            ball = Ball(centre, radius, empty)
+            ball = Ball(centre.network, radius, centre.empty)
             least = min(y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True))
             near = [NearPiece(problem, ball, part, least) for part in parts]
-            matrices = matrices or _Matrices.of(centre, near, empty)
+            matrices = matrices or _Matrices.of(centre, near)
         except CertificateError:
             continue
         if not matrices.roots:
@@ -118,15 +135,14 @@ class _Matrices:
     epsilon: the norm of the gradient of L, without the parameters of empty units.
     """
 
-    centre: Network
-    empty: tuple[tuple[int, int], ...]
+    centre: _Centre
     rotations: tuple[Rotation, ...]
     roots: dict[Fraction, tuple[Fraction, Factor, int]]
     epsilon: Fraction
 
     @classmethod
-    def of(cls, centre: Network, near: list[NearPiece], empty: frozenset[tuple[int, int]]) -> _Matrices:
-        pieces = [one.piece for one in near]
+    def of(cls, around: _Centre, near: list[NearPiece]) -> _Matrices:
+        centre, empty, pieces = around.network, around.empty, [one.piece for one in near]
         still = {tie for one in near for tie in one.ties} | empty
         pairs, layers = exchangeable(centre, pieces), centre.architecture.layers
         rotations = tuple(pair for pair in pairs if not still & exchange_of(layers, pair).places)
@@ -148,7 +164,7 @@ class _Matrices:
                 roots[rho] = mu, rounded_factor(*root), root[1]
         rest = residual(centre, pieces)
         epsilon = sqrt_upper(squared_norm(rest[k] for k in free))
-        return cls(centre, tuple(sorted(empty)), rotations, roots, epsilon)
+        return cls(around, rotations, roots, epsilon)
 
 
 def _ball(
@@ -163,25 +179,27 @@ def _ball(
     third = sum((one.part.multiplier * one.third for one in near), Fraction(0))
     if (mu - third * radius / 3) * radius**2 / 2 <= matrices.epsilon * radius + cost:
         return None
-    theta, centre = list(chain(*network.parameters)), list(chain(*matrices.centre.parameters))
-    factor = dyadic(float(np.linalg.norm(to_matrix([centre])) / np.linalg.norm(to_matrix([theta]))))
+    centre = matrices.centre
+    around = list(chain(*with_copies(centre.network, centre.empty, centre.shares).parameters))
+    theta = list(chain(*network.parameters))
+    factor = dyadic(float(np.linalg.norm(to_matrix([around])) / np.linalg.norm(to_matrix([theta]))))
     scaled = [factor * w for w in theta]
-    apart = sqrt_upper(squared_norm(map(sub, scaled, centre))) + radius
+    apart = sqrt_upper(squared_norm(map(sub, scaled, around))) + radius
     moved = dyadic(to_float(apart / sqrt_lower(squared_norm(scaled))) * (1 + 1e-9))
     return DeepStationaryNear(
-        moved=moved, factor=factor, centre=matrices.centre.parameters, radius=radius, empty=matrices.empty,
-        optimality="stationary point" if matrices.empty else LOCAL, parts=tuple(one.part for one in near),
-        rotations=matrices.rotations, rho=rho, mu=mu, root=root, bits=bits,
+        moved=moved, factor=factor, centre=centre.network.parameters, radius=radius, empty=tuple(sorted(centre.empty)),
+        optimality="stationary point" if centre.empty else LOCAL, parts=tuple(one.part for one in near),
+        rotations=matrices.rotations, rho=rho, mu=mu, root=root, bits=bits, shares=centre.shares,
     )  # fmt: skip
 
 
-def _parts(problem: Problem, centre: Network, point: DeepPoint, empty: frozenset[tuple[int, int]]) -> Iterator[Part]:
-    """The multipliers, with the slopes at ties; not of units to which nothing that is not 0 comes."""
-    largest, layers = float(point.multipliers.max(initial=0.0)), centre.architecture.layers
+def _parts(problem: Problem, centre: _Centre, point: DeepPoint) -> Iterator[Part]:
+    """The multipliers, with the slopes at ties, not of units that see nothing but 0."""
+    largest, layers = float(point.multipliers.max(initial=0.0)), centre.network.architecture.layers
     for i in np.flatnonzero(point.multipliers > USED * largest):
-        state = states(problem, centre)[i]
+        state = states(problem, centre.network)[i]
         still = {(l, j) for l, row in enumerate(state.slopes) for j in range(len(row)) if not any(state.inputs[l])}
         kinks = {(l, j) for k, l, j in point.slopes if k == i and layers[l].slope != 1}
-        ties = sorted(kinks - empty - still)
+        ties = sorted(kinks - centre.empty - still)
         slopes = tuple((l, j, dyadic(point.slopes[int(i), l, j])) for l, j in ties)
         yield Part(int(i), dyadic(float(point.multipliers[i])), slopes)

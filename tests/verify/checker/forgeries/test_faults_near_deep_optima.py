@@ -1,4 +1,4 @@
-"""Rows 97 to 99 of docs/certificates.md, "Faults that must be refused": local optima near a network of any depth."""
+"""Rows 97 to 100 of docs/certificates.md, "Faults that must be refused": local optima near a network of any depth."""
 
 import re
 from dataclasses import replace
@@ -172,3 +172,25 @@ def test_99_rotations():
     saddle = diagonal_of_ones()
     given = proof(centre=saddle.network.parameters, radius=F(1, 1000), rotations=((0, 0, 1),), root=())
     refused(saddle.problem, saddle.network, given, "rotations[0]")
+
+
+def test_100_copies():
+    """Of a channel of three units with a kink, given out to an empty one."""
+    one = found("copies of a channel")
+    (mine, its), more = one.proof.shares, F(1, 10**9)
+
+    def told(*shares, place="shares", **changed):
+        given = replace(one.proof, shares=shares, **changed)
+        refused(one.problem, one.network, given, re.compile(re.escape(place) + r"(\[\d\])?$"))
+
+    told((*mine[:-1], mine[-1] + more), its)
+    told((*mine[:-1], mine[-1] - more), its)
+    told(mine, (*its[:-1], -its[-1]))
+    told((*mine[:-1], F(1)), place="moved")
+    told((*its[:-1], F(1)))
+    told((*mine[:-1], F(3, 5)), (0, 0, its[2] + 1, F(4, 5)))
+    told((*mine[:-1], F(4, 5)), (*its[:-1], F(3, 5)), place="moved")
+    told(place="moved")
+    told(mine, its, empty=(), place="parts[0].slopes")
+    used = tuple((l, 3 - j, k, c) for l, j, k, c in one.proof.shares)
+    told(*used, place="shares")

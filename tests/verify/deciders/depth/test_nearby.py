@@ -11,10 +11,12 @@ from solvers.clock import now
 from solvers.depth import DeepDescent, random_start
 from verify.auditing.loop import pose
 from verify.checker.checking import Accepted, check
+from verify.checker.copies import with_copies
 from verify.deciders.depth import nearby as module
 from verify.deciders.depth.arrays import layers_of, network_of
+from verify.deciders.depth.channels import channels, with_copies_as_one, without_empty
 from verify.deciders.depth.nearby import nearby
-from verify.problem.network import Architecture, Network
+from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Problem
 
 
@@ -35,6 +37,7 @@ KINDS = {
     "leaky": (Architecture.dense([3, 3, 2, 1], slope="1/4"), 6),
     "depth 4": (Architecture.dense([3, 2, 2, 2, 1], slope="1/2"), 5),
     "linear": (Architecture.dense([3, 3, 2, 1], slope=1), 6),
+    "convolution": (Architecture.convolution(2, patches=3, channels=2), 6),
     "pooled": (Architecture.convolution(2, patches=3, channels=2, pool="sum"), 1),
 }
 
@@ -71,6 +74,40 @@ def test_a_unit_without_weights_is_left_out():
         assert proof.optimality == "stationary point"
         return
     raise AssertionError("no network without empty units was proved")
+
+
+def test_channels_share_no_parameter():
+    layers = Architecture.convolution(2, patches=2, channels=2).layers
+    both = [({(0, 0), (0, 1)}, {(0, 0), (0, 1), (1, 0), (1, 1)}), ({(0, 2), (0, 3)}, {(0, 2), (0, 3), (1, 2), (1, 3)})]
+    assert [*channels(layers, 0)] == both
+    chained = [[0, None, None], [None, 1, None], [0, 1, None], [None, None, 2]]
+    masked = Layer(inputs=3, outputs=4, slope=0, entries=chained), Layer(inputs=4, outputs=1, slope=None)
+    assert [units for units, _ in channels(masked, 0)] == [{(0, 0), (0, 1), (0, 2)}, {(0, 3)}]
+
+
+def test_channels_without_weights_are_left_out_as_a_whole():
+    shape = Architecture.convolution(2, patches=2, channels=3)
+    numbers = [[1, 2, Fraction(1, 10**9), 0, 0, Fraction(1, 100)], [1, 2, 0, 0, 0, 0]]
+    found, empty = without_empty(Network(shape, numbers))
+    assert empty == {(0, 2), (0, 3)}
+    assert found.parameters == ((1, 2, 0, 0, 0, Fraction(1, 100)), (1, 2, 0, 0, 0, 0))
+
+
+def test_copies_are_made_one_and_are_given_out_again():
+    """Of three copies and another unit; a turned one, and one of another size on one side, are none."""
+    numbers = [[1, 2, 2, 4, 3, 6, 2, -1, -1, -2, 1, 2], [2, 4, 6, 1, -2, 4]]
+    given = Network(Architecture.dense([2, 6, 1]), numbers)
+    one, held, shares = with_copies_as_one(given, frozenset())
+    assert held == {(0, 1), (0, 2)}
+    assert {(l, j, k) for l, j, k, _ in shares} == {(0, 0, 0), (0, 0, 1), (0, 0, 2)}
+    assert sum(c * c for *_, c in shares) == 1
+    again = with_copies(one, held, shares)
+    far = max(
+        abs(a - b) for rows in zip(again.parameters, given.parameters, strict=True) for a, b in zip(*rows, strict=True)
+    )
+    assert far < Fraction(1, 10**9)
+    assert with_copies_as_one(one, held) == (one, held, ())
+    assert with_copies_as_one(given, frozenset({(0, 0)}))[1] == {(0, 0), (0, 2)}
 
 
 def test_saddles_are_no_local_optima():
