@@ -138,7 +138,10 @@ ROWS = [
     (r"no better network was found near it; that there is none is not proved yet at this depth", _is_open),
     (r"it has no multipliers, and whether a local optimum needs any there is not known", _no_rule),
     (r"it satisfies the KKT conditions nearly, and whether exactly is not known", _nearly_only),
-    (r"no better network was found, and the bound of the best objective is lower", _is_open),
+    (
+        r"no network was found that is better(?: by more than the tolerance)?, and the bound of the best .* is lower",
+        _is_open,
+    ),
     (r"no bound above 0 of the best objective is known", _is_open),
     (
         r"better networks of the same shape lie arbitrarily near(?:, but none was found that is better by .*)?",

@@ -15,7 +15,7 @@ from verify.auditing.record import Audit
 from verify.auditing.steps import Known
 from verify.checker.bounds import LowerBound, UpperBound
 from verify.checker.certificate import Certificate
-from verify.checker.depth import power_objective
+from verify.checker.depth import power_objective, power_of
 from verify.checker.depth_bounds import power_bracket, rooted
 from verify.checker.distances import distance_to_best
 from verify.checker.exact import is_rational
@@ -123,10 +123,15 @@ def _ending_of_powers(
 
 
 def _better(asked: Asked, found: Known, findings: dict[Question, Finding]) -> tuple[Network | None, Network | None]:
-    """The best network that is better, of any width, and of at most the given one's."""
+    """The best network that is better, of any width, and of at most the given one's.
+
+    At other depths by more than the tolerance: the search rounds what it found, and a float optimum is not one exactly.
+    """
     mine = found.subject.objective
     if found.powers is not None and found.subject.network is not None:
         power = power_objective(asked.problem, found.subject.network)
+        if power is not None:
+            power = power * (1 / (1 + asked.terms.tol) ** power_of(asked.problem))
         shapes = (None, asked.problem.architecture)
         rivals = (next(iter(found.powers.below(power, shape)), None) for shape in shapes)
         better, own = (None if rival is None else rival.placed(asked.network.surroundings) for rival in rivals)

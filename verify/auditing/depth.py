@@ -7,6 +7,7 @@ between a bound of the whole family and the best network that was found.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 from verify.auditing.asked import Asked
@@ -167,14 +168,15 @@ def _global(asked: Asked, found: Known) -> list[Finding]:
         if beaten is not None:
             findings.append(decide(question, problem, asked.network, replace(beaten, numbers=numbers), tolerance))
         else:
-            findings.append(undecided(question, _why_open(known), numbers))
+            findings.append(undecided(question, _why_open(known, tolerance), numbers))
     return findings
 
 
-def _why_open(known: PowerBounds) -> str:
+def _why_open(known: PowerBounds, tolerance: Fraction) -> str:
     if not any(proof.bracket[0] for proof in known.lower):
         return "no bound above 0 of the best objective is known"
-    return "no better network was found, and the bound of the best objective is lower"
+    by = " by more than the tolerance" if tolerance else ""
+    return f"no network was found that is better{by}, and the bound of the best objective is lower"
 
 
 def _local(asked: Asked, found: Known) -> Finding:

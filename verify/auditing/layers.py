@@ -8,24 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 from verify.auditing.asked import Asked
-from verify.auditing.clock import INTERRUPTED, Clock
+from verify.auditing.clock import INTERRUPTED, LATE, Clock
 from verify.auditing.depth import is_of_other_depth
 from verify.auditing.fitting import follows
 from verify.auditing.steps import Known, Step
 from verify.checker.certificate import HOMOGENEOUS
 from verify.checker.single_layers import LayerNotLocal
 from verify.deciders.finding import Finding, Question, Verdict, decide
-from verify.deciders.layers.answering import layer_answers
+from verify.deciders.layers.answering import LayerAnswers, layer_answers
 from verify.deciders.proposal import Proposal
 from verify.deciders.time_limits import share
+from verify.problem.network import Network
 from verify.problem.phrases import NOT_BY_MORE, layers_not_asked
 
-__all__ = ["DEPTH_LAYERS", "LAYERS", "LAYERS_FOLLOWED"]
+__all__ = ["DEPTH_LAYERS", "LAYERS", "LAYERS_AGAIN", "LAYERS_FOLLOWED"]
 
 SHARE = 0.25
 """The part of the time that is left which the layers have together."""
+
+KEPT = 0.1
+"""The part of the time limit that is left when searches that were cut short are taken up again."""
 
 STEP = "each layer by itself"
 
@@ -39,8 +44,10 @@ def _answered(asked: Asked, clock: Clock, found: Known) -> Known:
     if found.subject.network is None or not HOMOGENEOUS.holds(asked.problem):
         why = layers_not_asked(asked.problem, fits=found.subject.network is not None)
         return replace(found, layers=(), notes=(*found.notes, why))
-    end = clock.share(SHARE)
+    return _with(found, _searched(asked, clock, found.subject.network, clock.share(SHARE)))
 
+
+def _searched(asked: Asked, clock: Clock, network: Network, end: float | None) -> tuple[LayerAnswers, ...]:
     def attempt(left: int, search: Callable[[], Proposal]) -> Proposal:
         if clock.is_interrupted:
             return Proposal(reason=INTERRUPTED)
@@ -48,16 +55,36 @@ def _answered(asked: Asked, clock: Clock, found: Known) -> Known:
 
     layers = layer_answers(
         asked.problem,
-        found.subject.network,
+        network,
         asked.terms.tol,
         given=asked.network,
         attempt=attempt,
         with_bounds=True,
     )
     around = asked.network.surroundings
-    layers = tuple(one if one.better is None else replace(one, better=one.better.placed(around)) for one in layers)
+    return tuple(one if one.better is None else replace(one, better=one.better.placed(around)) for one in layers)
+
+
+def _with(found: Known, layers: tuple[LayerAnswers, ...]) -> Known:
     better = [one.better for one in layers if one.better is not None]
     return replace(found, layers=layers, farther=(*found.farther, *better))
+
+
+def _answered_again(asked: Asked, clock: Clock, found: Known) -> Known:
+    """With the time that all other steps left, where searches were cut short in their share of it."""
+    before, network = found.layers, found.subject.network
+    if not before or network is None or not clock.has(STEP) or clock.is_interrupted or clock.is_late:
+        return found
+    clock.withdraw(STEP, LATE)
+    after = _searched(asked, clock, network, clock.before(KEPT))
+    return _with(found, tuple(max(pair, key=_known) for pair in zip(before, after, strict=True)))
+
+
+def _known(one: LayerAnswers) -> tuple[int, Fraction]:
+    """How many of the two questions are answered, then how narrow the bracket is."""
+    answered = sum(finding.certificate is not None for finding in (one.local, one.optimal))
+    bracket = one.bracket
+    return answered, Fraction(0) if bracket is None else bracket.lower / (bracket.upper or 1)
 
 
 def _way_down(found: Known) -> LayerNotLocal | None:
@@ -100,6 +127,7 @@ DEPTH_LAYERS = Step(
     run=_answered,
 )
 LAYERS = Step(name=STEP, accepts=_is_asked, run=_answered)
+LAYERS_AGAIN = Step(name=STEP, accepts=lambda asked, _: asked.terms.layers, run=_answered_again)
 LAYERS_FOLLOWED = Step(
     name="what follows from single layers", accepts=_is_followed, run=_followed, without=lambda _, found, __: found
 )

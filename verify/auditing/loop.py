@@ -35,7 +35,7 @@ from verify.auditing.depth import (
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
 from verify.auditing.frozen import frozen_at
-from verify.auditing.layers import DEPTH_LAYERS, LAYERS, LAYERS_FOLLOWED
+from verify.auditing.layers import DEPTH_LAYERS, LAYERS, LAYERS_AGAIN, LAYERS_FOLLOWED
 from verify.auditing.own_width import OWN_WIDTH
 from verify.auditing.record import Audit
 from verify.auditing.relaxed_audit import with_relaxed
@@ -100,6 +100,8 @@ def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool =
             LAYERS_FOLLOWED,
             OWN_WIDTH,
             DIAGNOSIS,
+            LAYERS_AGAIN,
+            LAYERS_FOLLOWED,
             FOLLOWED,
             CLOSED_FORM,
         )

@@ -102,7 +102,7 @@ def _remark(result: Run) -> str:
 def _refutation(result: Run) -> str:
     """How many failures of the draws made would have refuted the probability."""
     least = result.refuting_failures
-    enough = "no failures" if least is None else count(least, "failure")
+    enough = "no number of failures" if least is None else count(least, "failure")
     return f"{enough} in {count(result.tried, 'draw')} would refute it"
 
 

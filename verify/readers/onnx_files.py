@@ -23,6 +23,7 @@ from verify.checker.errors import InputError, ShapeError
 from verify.files.reading import read_bytes
 from verify.readers.building import ChainBuilder, along_outputs
 from verify.readers.chains import Chain, LinearLayer
+from verify.readers.onnx_heads import ALONE, Tail
 from verify.readers.parameters import numbers
 from verify.readers.refusals import refusal
 from verify.readers.scalings import Scaling
@@ -33,10 +34,8 @@ REMEDY = "train without it (in PyTorch Linear(..., bias=False)), or "
 
 _UNCHANGED = {"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze"}
 _HEADS = {"Sigmoid", "Softmax", "LogSoftmax"}
-_AFTER_HEADS = _UNCHANGED | {
-    "Cast", "Sub", "Concat", "ArgMax", "ArrayFeatureExtractor", "ZipMap", "Greater", "GreaterOrEqual", "Less", "Where",
-    "Not", "LabelEncoder", "Gather", "Slice", "Shape", "Constant",
-}  # fmt: skip
+_DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
+"""Those of the standard, whose operations are what their names say."""
 _ARITHMETIC = {"Add", "Sub", "Mul", "Div", "Neg"}
 _OF_SHAPES = {"Shape", "Gather", "Slice", "Concat", "Constant", "Cast", "Unsqueeze", "Squeeze", "Identity"}
 _FLOATS = (1, 10, 11, 16)
@@ -107,7 +106,7 @@ class _OnnxWalk:
             self.constants[tensor.name] = self._array(tensor)
         self.shapes: set[str] = set()
         self.built = ChainBuilder(place, REMEDY)
-        self.is_over = False
+        self.tail: Tail | None = None
 
     def chain(self) -> Chain:
         """The chain, when each node takes the value before it and constants, and nothing else."""
@@ -115,14 +114,22 @@ class _OnnxWalk:
         if len(given) != 1:
             raise InputError(f"{self.place} takes {len(given)} inputs: give a model of one")
         current = given[0].name
-        for node in self.graph.node:
+        for node in _needed(self.graph):
+            if node.domain not in _DOMAINS:
+                raise InputError(
+                    f"{self._where(node)} is of the domain {node.domain!r:.60}, whose operations are not known: {ALONE}"
+                )
             if self._constant(node):
                 continue
-            if self.is_over:
-                if node.op_type not in _AFTER_HEADS:
-                    raise InputError(f"{self._where(node)} after the output is not read: {_ALONE}")
+            if self.tail is not None:
+                self.tail.take(node, self._attributes(node))
                 continue
             taken = [name for name in node.input if name and name not in self.constants and name not in self.shapes]
+            if not taken:
+                raise InputError(
+                    f"{self._where(node)} computes from constants, which is not read: fold constants as the model is "
+                    "exported, or simplify it"
+                )
             if taken != [current]:
                 raise InputError(
                     f"{self._where(node)} does not take the value before it alone: branches, skip connections and "
@@ -131,9 +138,11 @@ class _OnnxWalk:
             self._step(node)
             current = node.output[0]
         found = self.built.chain()
-        others = [value.name for value in self.graph.output if value.name != current]
-        if others and not self.is_over:
-            raise InputError(f"{self.place} has several outputs ({', '.join(others)[:80]}): {_ALONE}")
+        names = [value.name for value in self.graph.output]
+        if self.tail is not None:
+            self.tail.check_outputs(names, self.place)
+        elif names != [current]:
+            raise InputError(f"{self.place} has several outputs ({', '.join(names)[:80]}): {ALONE}")
         self._check_inputs(given[0])
         return found
 
@@ -147,8 +156,15 @@ class _OnnxWalk:
                 "layers whose weights are shared between places are not read"
             )
 
+    def _attributes(self, node: Any) -> dict[str, Any]:
+        return {entry.name: self.onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+
+    def _end(self, node: Any) -> None:
+        self.tail = Tail(self.constants, self._where)
+        self.tail.begin(node, self.built.outputs)
+
     def _step(self, node: Any) -> None:
-        attributes = {entry.name: self.onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+        attributes = self._attributes(node)
         match node.op_type:
             case "Gemm":
                 self._gemm(node, attributes)
@@ -176,10 +192,10 @@ class _OnnxWalk:
                 pass
             case "ArgMax" if self.built.outputs == 2:
                 along_outputs(attributes.get("axis", 0), "ArgMax", self._where(node))
-                self.is_over = True
+                self._end(node)
             case name if name in _HEADS and self.built.outputs:
                 self.built.end_in(name, self._where(node), attributes.get("axis", -1))
-                self.is_over = True
+                self._end(node)
             case name:
                 raise refusal(name, self._where(node), is_output=self.built.outputs == 1)
 
@@ -187,28 +203,30 @@ class _OnnxWalk:
 
     def _gemm(self, node: Any, attributes: dict[str, Any]) -> None:
         weight = self.constants.get(node.input[1])
-        if weight is None or attributes.get("transA", 0):
-            raise InputError(f"{self._where(node)} multiplies computed values, which is not read: {_ALONE}")
+        if attributes.get("transA", 0):
+            raise InputError(f"{self._where(node)} takes points as columns (transA), which is not read: {ALONE}")
+        if weight is None:
+            raise InputError(f"{self._where(node)} multiplies computed values, which is not read: {ALONE}")
         kernel = weight.T if attributes.get("transB", 0) else weight
         self._layer(node, kernel, node.input[1])
         if (alpha := attributes.get("alpha", 1.0)) != 1:
             self._scale(Scaling.of(factors=[alpha], place=self._where(node)), node)
         if len(node.input) > 2 and node.input[2]:
             if node.input[2] not in self.constants:
-                raise InputError(f"{self._where(node)} adds a computed value, which is not read: {_ALONE}")
+                raise InputError(f"{self._where(node)} adds a computed value, which is not read: {ALONE}")
             beta, values = attributes.get("beta", 1.0), self._vector(node, self.constants[node.input[2]])
             self.built.add_bias([Fraction(beta) * Fraction(b) for b in values] if beta != 1 else values, node.input[2])
 
     def _matmul(self, node: Any) -> None:
         weight = self.constants.get(node.input[1])
         if weight is None:
-            raise InputError(f"{self._where(node)} multiplies by a matrix from the left, which is not read: {_ALONE}")
+            raise InputError(f"{self._where(node)} multiplies by a matrix from the left, which is not read: {ALONE}")
         self._layer(node, weight, node.input[1])
 
     def _layer(self, node: Any, kernel: Any, name: str) -> None:
         where = f"{self.place}: {name}"
         if kernel.ndim != 2:
-            raise ShapeError(f"{where} has shape {kernel.shape} and must be a matrix: {_ALONE}")
+            raise ShapeError(f"{where} has shape {kernel.shape} and must be a matrix: {ALONE}")
         weights = numbers(kernel, where).T.tolist()
         layer = LinearLayer(weights=weights, bias=None, weights_name=name, bias_name=f"bias of {name}")
         self.built.add(layer, self._where(node))
@@ -236,7 +254,7 @@ class _OnnxWalk:
             case "Div" if not is_first and all(values):
                 self._scale(Scaling.of(factors=[1 / Fraction(value) for value in values], place=place), node)
             case _:
-                raise InputError(f"{place} divides by a computed value or by 0, which is not read: {_ALONE}")
+                raise InputError(f"{place} divides by a computed value or by 0, which is not read: {ALONE}")
 
     def _scale(self, scaling: Scaling, node: Any) -> None:
         self.built.scale(scaling, f"{node.op_type} {node.name or node.output[0]}", self._where(node))
@@ -245,7 +263,7 @@ class _OnnxWalk:
         """The constant that a node takes beside the value before it."""
         found = [self.constants[name] for name in node.input if name in self.constants]
         if len(found) != 1:
-            raise InputError(f"{self._where(node)} takes {len(found)} constants: {_ALONE}")
+            raise InputError(f"{self._where(node)} takes {len(found)} constants: {ALONE}")
         return found[0]
 
     def _vector(self, node: Any, array: Any) -> list[Any]:
@@ -268,7 +286,7 @@ class _OnnxWalk:
         """Whether a node computes from constants alone, or from the shape of a value; what it gives is kept."""
         made = _FOLDED.get(node.op_type)
         if node.op_type == "Constant" or (made is not None and all(name in self.constants for name in node.input)):
-            attributes = {entry.name: self.onnx.helper.get_attribute_value(entry) for entry in node.attribute}
+            attributes = self._attributes(node)
             if node.op_type == "Constant":
                 (value,) = attributes.values()
                 self.constants[node.output[0]] = self._array(value) if "value" in attributes else np.asarray(value)
@@ -303,7 +321,21 @@ class _OnnxWalk:
         return f"{self.place}: node {node.name or node.output[0]!s:.60} ({node.op_type})"
 
 
-_ALONE = "export the network alone, from its inputs to its one output"
+def _needed(graph: Any) -> list[Any]:
+    """The nodes that an output of the graph depends on, in their order."""
+    wanted = {value.name for value in graph.output}
+    found: list[Any] = []
+    for node in reversed(graph.node):
+        if wanted & set(node.output):
+            wanted |= set(node.input)
+            found.append(node)
+    return found[::-1]
+
+
+def _squeezed(arrays: list[Any], attributes: dict[str, Any]) -> Any:
+    axes = attributes.get("axes", arrays[1].reshape(-1).tolist() if len(arrays) > 1 else None)
+    return np.squeeze(arrays[0], None if axes is None else tuple(axes))
+
 
 _FOLDED: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
     "Identity": lambda arrays, _: arrays[0],
@@ -312,6 +344,6 @@ _FOLDED: dict[str, Callable[[list[Any], dict[str, Any]], Any]] = {
     "Reshape": lambda arrays, _: np.reshape(
         arrays[0], [size or arrays[0].shape[i] for i, size in enumerate(arrays[1].tolist())]
     ),
-    "Squeeze": lambda arrays, _: np.squeeze(arrays[0]),
+    "Squeeze": _squeezed,
 }
 """What is computed from constants, without rounding."""

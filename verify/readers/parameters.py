@@ -29,7 +29,7 @@ __all__ = ["dense", "flat", "is_list", "is_tree", "numbers", "read_list", "read_
 
 REMEDY = "train without it (use_bias=False), or "
 
-_WEIGHTS, _BIASES = ("kernel", "w", "W", "weights"), ("bias", "b", "biases")
+_WEIGHTS, _BIASES = ("kernel", "w", "W", "weight", "weights"), ("bias", "b", "biases")
 _STATISTICS = ("batch_stats", "mean", "var", "scale")
 
 
@@ -201,6 +201,13 @@ def _layers_of(arrays: Sequence[Array], place: str) -> tuple[list[_Given], bool]
 
 def _layer_of(item: object, place: str, i: int) -> _Given:
     """A pair (W, b), a mapping of two arrays, or a matrix alone."""
+    if isinstance(item, Mapping):
+        names = [name for name in cast("Mapping[object, object]", item) if name not in (*_WEIGHTS, *_BIASES)]
+        if names:
+            raise InputError(
+                f"{place}: {names[0]!s:.60} is neither the weights nor the bias of a dense layer, which are read "
+                f"alone: {', '.join(_WEIGHTS)} and {', '.join(_BIASES)} are the names of those"
+            )
     arrays = [numbers(entry, place) for entry in _entries(item) if entry is not None]
     arrays.sort(key=lambda array: -array.ndim)
     if not 1 <= len(arrays) <= 2 or arrays[0].ndim < 2 or any(array.ndim > 1 for array in arrays[1:]):

@@ -12,6 +12,7 @@ from tests.verify.auditing.test_interruptions import interrupt, note
 from tests.verify.deciders.layers.test_layers import KNOWN
 from tests.words import check_words
 from verify import Architecture, Dataset, Network, Verdict, audit, read
+from verify.auditing import layers
 from verify.auditing.clock import INTERRUPTED, LATE
 from verify.checker.folder import decide_folder
 from verify.checker.single_layers import LayerNotLocal
@@ -140,6 +141,23 @@ def test_without_time_every_layer_is_open_for_want_of_it():
     assert {one.local.reason for one in result.layers} == {LATE}
     assert {one.bracket for one in result.layers} == {None}
     check_words(result)
+
+
+def test_what_was_cut_short_in_its_share_of_the_time_is_taken_up_again(monkeypatch):
+    found = two_of_a_kind()
+    whole = audited(found, layers=True)
+    monkeypatch.setattr(layers, "SHARE", 0)
+    again = audited(found, layers=True, time_limit=600)
+    assert [(one.local.verdict, one.optimal.verdict) for one in again.layers] == [
+        (one.local.verdict, one.optimal.verdict) for one in whole.layers
+    ]
+    assert not any(text.endswith(f"left out: {layers.STEP}") for text in again.notes)
+    check_words(again)
+    monkeypatch.setattr(layers, "KEPT", 1)
+    without = audited(found, layers=True, time_limit=600)
+    assert {one.local.reason for one in without.layers} == {LATE}
+    assert any(text.endswith(f"left out: {layers.STEP}") for text in without.notes)
+    check_words(without)
 
 
 def test_a_large_network_is_not_looked_at(monkeypatch):

@@ -77,6 +77,18 @@ def test_the_same_network(built, tmp_path):
     assert read(tmp_path / "net.onnx") == OWN
 
 
+def test_nodes_that_no_output_depends_on_are_left_out():
+    """Behind the output, and beside it."""
+    built = model(*PLAIN, LAST, node("Neg", "y", out="u"), node("Tanh", "x", out="w"), **constants())
+    assert read(built) == OWN
+
+
+def test_axes_of_constants_that_are_squeezed():
+    narrow = model(node("Squeeze", "K", "zero", out="W1"), node("MatMul", "x", "W1", out="a"), *PLAIN[1:], LAST,
+                   sizes=("n", 1), **constants(K=W[None, :1], zero=np.array([0])))  # fmt: skip
+    assert read(narrow) == Network.two_layer(W[:1].T, V[:, 0], b=B)
+
+
 def test_slopes():
     steep = node("LeakyRelu", "b", out="c", alpha=0.25)
     assert read(model(*PLAIN[:2], steep, LAST, **constants())).architecture.slope == Fraction(1, 4)
@@ -160,7 +172,7 @@ def test_weights_beside_the_file(tmp_path):
          "node n_d (Add) does not take the value before it alone"),
         (model(*PLAIN, node("MatMul", "c", "c", out="y"), **constants()), "node n_y (MatMul) does not take"),
         (model(*PLAIN, LAST, node("Add", "y", "c", out="w"), outputs=("w",), **constants()), "node n_w (Add)"),
-        (model(*PLAIN, LAST, outputs=("y", "c"), **constants()), "has several outputs (c)"),
+        (model(*PLAIN, LAST, outputs=("y", "c"), **constants()), "has several outputs (y, c)"),
         (model(*PLAIN[:2], node("Tanh", "b", out="c"), LAST, **constants()), "(Tanh): Tanh is not max(z, a z)"),
         (model(*PLAIN[:2], node("Sigmoid", "b", out="c"), LAST, **constants()), "node n_y (MatMul) after the output"),
         (model(*PLAIN[:2], node("PRelu", "b", "p", out="c"), LAST, **constants(p=np.ones(4))), "(PRelu): the slope of"),
@@ -191,6 +203,11 @@ def test_weights_beside_the_file(tmp_path):
                **constants(r=0.5, t=True)), "node n_d (Dropout) is in training mode"),
         (model(node("Cast", "x", out="d", to=7), node("MatMul", "d", "W", out="a"), *PLAIN[1:], LAST, **constants()),
          "node n_d (Cast)"),
+        (model(node("Gemm", "x", "W", out="a", transA=1), *PLAIN[1:], LAST, **constants()),
+         "points as columns (transA)"),
+        (model(node("Mul", "W", "B", out="M"), node("MatMul", "x", "M", out="a"), *PLAIN[1:], LAST, **constants()),
+         "node n_M (Mul) computes from constants"),
+        (model(*PLAIN[:2], node("Relu", "b", out="c", domain="my.own"), LAST, **constants()), "of the domain 'my.own'"),
     ],
 )  # fmt: skip
 def test_refusals_name_the_node(built, why):

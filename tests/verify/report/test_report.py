@@ -309,6 +309,7 @@ def test_an_optimum_within_a_large_tolerance(tie):
         ("0", "0.00000029", "at most 2.9e-5 % above the best possible, within 1e-6 (relative)"),
         ("0.0000001", "0.00000091", "at most 9.1e-5 % above the best possible, within 1e-6 (relative)"),
         ("0", "0.4", "at most 40 % above the best possible, whether within 1e-6 (relative) is open"),
+        ("1e-25", "0.4", "at most 40 % above the best possible, whether within 1e-6 (relative) is open"),
         (
             "0.0000005",
             "0.000002",

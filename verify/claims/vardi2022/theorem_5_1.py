@@ -12,7 +12,7 @@ from __future__ import annotations
 from verify.claims.conclusions import is_stationary_not_local
 from verify.claims.decisions import is_kkt_point
 from verify.claims.power import always
-from verify.claims.records import OPEN, Claim, Instance, Variant
+from verify.claims.records import Claim, Instance, Variant
 from verify.claims.theorems import run_alone
 from verify.claims.vardi2022.settings import is_homogeneous_margin_problem, with_louder_outputs
 from verify.strategies import deep_diagonals
@@ -48,9 +48,11 @@ CLAIMS = (
         hypotheses={"kkt": is_kkt_point, "two-live": has_two_live_coordinates},
         conclusion=is_stationary_not_local,
         instances=deep_diagonals().map(Instance.of),
-        sharp={"kkt": "max-margin/diagonal-depth-3-not-stationary", "two-live": OPEN},
-        regime="m = 3 to 6, points of dimension 2 and 3, of which the paper's (1, 1) is one; not the flow. With one "
-        "live coordinate the network is a local optimum, which is not decided yet",
+        sharp={
+            "kkt": "max-margin/diagonal-depth-3-not-stationary",
+            "two-live": "max-margin/diagonal-depth-3-worse-vertex",
+        },
+        regime="m = 3 to 6, points of dimension 2 and 3, of which the paper's (1, 1) is one; not the flow",
         could_fail=always,
         variants=(
             Variant(
