@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
+LIE = "better networks of the same shape lie arbitrarily near"
 NOT_PROVED = "no better network was found near it; that there is none is not proved yet at this depth"
 NO_RULE = "it has no multipliers, and whether a local optimum needs any there is not known"
 
@@ -136,11 +137,18 @@ def _near(asked: Asked, clock: Clock, found: Known) -> Known:
     proved = decide(Question.STATIONARY, problem, network, replace(proposal, numbers={"distance": proof.moved}))
     kept = [c for c in stationary.certificates if isinstance(c, DeepStationary)]
     found = found.with_findings(replace(proved, certificates=(*proved.certificates, *kept)))
+    stronger = decide(Question.LOCAL_OPTIMUM, problem, network, proposal)
+    if stronger.verdict is Verdict.PROVED:  # also where a curve leads down from the network: it was rounded
+        known, opened = found.powers, [found.findings[question] for question in GLOBAL_QUESTIONS]
+        left = [
+            replace(finding, reason=_why_open(known, asked.terms.tol))
+            for finding in opened
+            if known is not None and finding.verdict is Verdict.UNDECIDED and finding.reason.startswith(LIE)
+        ]
+        return found.with_findings(stronger, *left)
     is_followed = bool(local.certificates) and local.certificates[:1] == stationary.certificates[:1]
     if is_followed or local.verdict is Verdict.UNDECIDED:  # refuted only as not stationary, or open
-        stronger = decide(Question.LOCAL_OPTIMUM, problem, network, proposal)
-        is_proved = stronger.verdict is Verdict.PROVED
-        return found.with_findings(stronger if is_proved else undecided(Question.LOCAL_OPTIMUM, NOT_LOCAL))
+        return found.with_findings(undecided(Question.LOCAL_OPTIMUM, NOT_LOCAL))
     return found
 
 
@@ -214,11 +222,10 @@ def _not_global(asked: Asked, found: Known, question: Question, local: Finding) 
     before = found.findings[question]
     if local.verdict is not Verdict.REFUTED or before.verdict is not Verdict.UNDECIDED:
         return before
-    lie = "better networks of the same shape lie arbitrarily near"
-    refuted = follows(question, found.subject, local, lie, asked.terms.tol)
+    refuted = follows(question, found.subject, local, LIE, asked.terms.tol)
     if refuted.verdict is not Verdict.UNDECIDED:
         return refuted
-    return replace(before, reason=f"{lie}, {NOT_BY_MORE}")
+    return replace(before, reason=f"{LIE}, {NOT_BY_MORE}")
 
 
 def _left_out(questions: tuple[Question, ...], _: Asked, found: Known, reason: str) -> Known:

@@ -285,8 +285,7 @@ def excess_text(
     verdict = _within(low, high, tolerance, is_refuted)
     if high == 0:
         return f"none: this network is {best}"
-    least = min(tolerance, SMALL)
-    if low <= least / 1000 or high <= least:  # such as the rounding of the network that a search began with
+    if low <= (least := min(tolerance, SMALL)) / 1000 or high <= least:  # such as what the search rounded
         return f"{_above(high, at_most, 'at most ', best)}, {verdict}"
     if high < SMALL:
         ends = f"between {at_least(100 * low, 2)}{PER_CENT} and {at_most(100 * high, 2)}{PER_CENT}"
