@@ -40,6 +40,9 @@ WEIGHTS = tuple(map(Fraction, (1, 4, 16, 64, 256, 4096, "1/16")))
 HALVINGS = range(57, 3, -3)
 """The radii that are tried are the norm over these powers of 2, the smallest first: it says most."""
 
+END = 1e-9
+"""How far a slope at a kink that is taken for that of a side may be from it."""
+
 USED = 1e-9
 """Multipliers below this part of the largest one are taken as 0."""
 
@@ -111,21 +114,32 @@ def _around(problem: Problem, network: Network, point: DeepPoint, centre: _Centr
     for halvings in HALVINGS:
         poll()
         radius = dyadic(to_float(norm)) / 2**halvings
+        if matrices is not None and matrices.is_small(radius):
+            continue
         try:
             ball = Ball(centre.network, radius, centre.empty)
             least = min(y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True))
             near = [NearPiece(problem, ball, part, least) for part in parts]
             matrices = matrices or _Matrices.of(centre, near)
         except CertificateError:
-            continue
-        if not matrices.roots:
+            return None  # nor does a larger ball keep the sides and the gains
+        costs = {rho: cost for rho in matrices.roots if (cost := _cost(near, rho)) is not None}
+        if not costs:
             return None
-        for rho in matrices.roots:
-            proof = _ball(network, matrices, near, radius, rho)
+        for rho, cost in costs.items():
+            proof = _ball(network, matrices, near, radius, rho, cost)
             accepted = None if proof is None else certified(problem, network, proof)
             if accepted is not None:
                 return accepted
     return None
+
+
+def _cost(near: list[NearPiece], rho: Fraction) -> Fraction | None:
+    """What the errors cost; None where gains and multipliers do not pay for the rest."""
+    try:
+        return sum((one.paid(rho) + one.part.multiplier * (one.value - one.least) for one in near), Fraction(0))
+    except CertificateError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -139,6 +153,10 @@ class _Matrices:
     rotations: tuple[Rotation, ...]
     roots: dict[Fraction, tuple[Fraction, Factor, int]]
     epsilon: Fraction
+
+    def is_small(self, radius: Fraction) -> bool:
+        """Whether the norm may fall towards the edge, as the gradient of L goes, whatever else is paid."""
+        return all(mu * radius <= 2 * self.epsilon for mu, _, _ in self.roots.values())
 
     @classmethod
     def of(cls, around: _Centre, near: list[NearPiece]) -> _Matrices:
@@ -168,14 +186,10 @@ class _Matrices:
 
 
 def _ball(
-    network: Network, matrices: _Matrices, near: list[NearPiece], radius: Fraction, rho: Fraction
+    network: Network, matrices: _Matrices, near: list[NearPiece], radius: Fraction, rho: Fraction, cost: Fraction
 ) -> DeepStationaryNear | None:
-    """The certificate, where gains and multipliers pay what the kinks and gradients cost, and the norm rises."""
+    """The certificate, where the norm rises towards the edge."""
     mu, root, bits = matrices.roots[rho]
-    try:
-        cost = sum((one.paid(rho) + one.part.multiplier * (one.value - one.least) for one in near), Fraction(0))
-    except CertificateError:
-        return None
     third = sum((one.part.multiplier * one.third for one in near), Fraction(0))
     if (mu - third * radius / 3) * radius**2 / 2 <= matrices.epsilon * radius + cost:
         return None
@@ -201,5 +215,11 @@ def _parts(problem: Problem, centre: _Centre, point: DeepPoint) -> Iterator[Part
         still = {(l, j) for l, row in enumerate(state.slopes) for j in range(len(row)) if not any(state.inputs[l])}
         kinks = {(l, j) for k, l, j in point.slopes if k == i and layers[l].slope != 1}
         ties = sorted(kinks - centre.empty - still)
-        slopes = tuple((l, j, dyadic(point.slopes[int(i), l, j])) for l, j in ties)
+        slopes = tuple((l, j, _slope(point.slopes[int(i), l, j], layers[l].slope or Fraction(0))) for l, j in ties)
         yield Part(int(i), dyadic(float(point.multipliers[i])), slopes)
+
+
+def _slope(g: float, a: Fraction) -> Fraction:
+    """To short numbers; that of a side where it is all but that, which has no square to pay for."""
+    near = dyadic(g)
+    return next((end for end in (a, Fraction(1)) if abs(near - end) <= dyadic(END)), near)
