@@ -7,7 +7,8 @@ Unknown are theta, the multipliers lambda of the support S and products nu at th
 g the slopes of the sides, and the middle of the interval at kinks. What the slope of a kink has to be for theta to be
 the sum of lambda_i y_i grad f^g(x_i) is read off from the last layer down. Where one lies outside [a, 1] the kink is
 let go to that side, where a multiplier is below 0 its point is left out, and points and kinks that the steps run into
-are taken in.
+are taken in. Where a slope is that of a side, units that are equal at all points may have been turned to the kink: they
+are turned back.
 
 Heuristic: nothing is promised about where it ends; the caller proves what it says of that.
 
@@ -16,8 +17,8 @@ Source: `docs/mathematics.md`, 13.10 "Local optima near a network of any depth".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,11 +28,10 @@ from solvers.layers import Layers
 
 __all__ = ["DeepPoint", "DeepPolish"]
 
-READINGS = (1e-3, 1e-5, 3e-2)
-"""How near, relative to the scale of its layer, a preactivation is to a kink that is held at first: tried in turn."""
-
-ACTIVE = 10.0
-"""Times that: how far above 1 the margin of a point of the first support may be."""
+READINGS = ((1e-3, 1e-2), (1e-5, 1e-4), (3e-2, 0.3), (1e-3, 0.1))
+"""How near, relative to the scale of its layer, a preactivation is to a kink that is held at first, and how far above 1
+the margin of a point of the first support: tried in turn.
+"""
 
 ROUNDS, STEPS = 60, 15
 CLOSE = 1e-12
@@ -42,6 +42,12 @@ STEP = 0.3
 
 NOTHING = 1e-9
 """By so much multipliers and slopes may be out of their ranges."""
+
+OPENINGS = (1e-2, 1e-3, 1e-4)
+"""Of the norm: how far units are turned away from kinks that hold nothing."""
+
+FLAT = 1e-9
+"""Singular values below this part of the largest one are taken for 0."""
 
 Kink = tuple[int, int, int]
 """(point, layer, unit)."""
@@ -87,15 +93,15 @@ class DeepPolish:
         if not margins.min() > 0:
             return
         theta = theta * margins.min() ** (-1 / len(self.layers.places))
-        for width in READINGS:
-            found = self._settled(self._read(theta, width))
+        for width, slack in READINGS:
+            found = self._settled(self._read(theta, width, slack))
             if found is not None:
                 yield found
 
-    def _read(self, theta: Floats, width: float) -> _Reading:
+    def _read(self, theta: Floats, width: float, slack: float) -> _Reading:
         values = self.layers.preactivations(theta, self.rows)
         margins = self.signs * values[-1][:, 0]
-        support = [int(i) for i in np.flatnonzero(margins < 1 + ACTIVE * width)]
+        support = [int(i) for i in np.flatnonzero(margins < 1 + slack)]
         kinks = [
             (i, l, int(j))
             for i in support
@@ -118,8 +124,55 @@ class DeepPolish:
                 return None
             slopes = self._slopes(reading, pattern)
             if not self._is_changed(reading, slopes):
-                return self._told(reading, slopes)
+                return self._opened(reading, slopes) or self._told(reading, slopes)
         return None
+
+    def _opened(self, reading: _Reading, slopes: dict[Kink, float]) -> DeepPoint | None:
+        """A KKT point beside this one where kinks are let go whose slopes are those of a side; None where none is.
+
+        Equal units may be turned into each other without a change of anything that counts, until one of them is at a
+        kink; what was held there is turned back.
+        """
+        ends = {kink for kink, g in slopes.items() if min(g - self.layers.slopes[kink[1]], 1 - g) < NOTHING}
+        if not ends:
+            return None
+        kinks = [kink for kink in reading.kinks if kink not in ends]
+        sides = [side.copy() for side in reading.sides]
+        for i, l, j in ends:
+            sides[l][i, j] = 1.0 if slopes[i, l, j] > (1 + self.layers.slopes[l]) / 2 else -1.0
+        products = np.array([nu for kink, nu in zip(reading.kinks, reading.products, strict=True) if kink in kinks])
+        opened = _Reading(reading.theta, reading.support, kinks, sides, reading.multipliers, products)
+        pattern = self._pattern(opened)
+        direction = self._free_direction(opened, pattern, ends)
+        if direction is None:
+            return None
+        for length in OPENINGS:
+            poll()
+            tried = replace(opened, theta=reading.theta + length * float(np.linalg.norm(reading.theta)) * direction)
+            if not self._newton(tried, pattern):
+                continue
+            found = self._slopes(tried, pattern)
+            if not self._is_changed(replace(tried, support=[*tried.support], kinks=[*kinks]), found):
+                return self._told(tried, found)
+        return None
+
+    def _free_direction(self, reading: _Reading, pattern: list[Floats], ends: Collection[Kink]) -> Floats | None:
+        """Of length 1, along which the equations stay true to first order and all of these units go to their sides."""
+        both = self._rows(reading, pattern, reading.theta)
+        A = self._matrix(reading, pattern, reading.theta, np.concatenate([reading.multipliers, reading.products]), both)
+        _, sizes, V = np.linalg.svd(A)
+        kernel = V[sizes < FLAT * sizes[0], : self.layers.size]
+        rates = [
+            reading.sides[l][i, j] * self.layers.unit_gradient(reading.theta, self.rows, pattern, l, i, j)[0]
+            for i, l, j in ends
+        ]
+        own = kernel @ np.array(rates).T
+        shares = np.asarray(np.linalg.lstsq(own.T, np.ones(len(rates)), rcond=1e-9)[0], dtype=np.float64)
+        direction = shares @ kernel
+        length = float(np.linalg.norm(direction))
+        if not length or not (shares @ own > 0.5).all():
+            return None
+        return direction / length
 
     def _told(self, reading: _Reading, slopes: dict[Kink, float]) -> DeepPoint:
         """The point, with tiny parameters at 0, and the slope of the side where other units of the support are at 0."""
@@ -143,15 +196,12 @@ class DeepPolish:
     def _newton(self, reading: _Reading, pattern: list[Floats]) -> bool:
         """Newton's steps, the shortest in least squares, from the nearest multipliers; whether they end near a zero."""
         layers, rows, S = self.layers, self.rows, np.array(reading.support)
-        signs, own = self.signs[S], [g[S] for g in pattern]
+        signs = self.signs[S]
         theta, size, count = reading.theta, layers.size, len(S)
         numbers: Floats | None = None
         residual = np.inf
         for _ in range(STEPS):
-            J = layers.jacobian(theta, rows[S], own) * signs[:, None]
-            Z = np.array([layers.unit_gradient(theta, rows, pattern, l, i, j)[0] for i, l, j in reading.kinks])
-            Z = Z.reshape(-1, size)
-            both = np.vstack([J, Z])
+            both = self._rows(reading, pattern, theta)
             if numbers is None:
                 numbers = np.asarray(np.linalg.lstsq(both.T, theta, rcond=1e-10)[0], dtype=np.float64)
             values = layers.preactivations_at(theta, rows, pattern)
@@ -160,8 +210,7 @@ class DeepPolish:
             residual = float(np.abs(F).max())
             if not np.isfinite(residual) or residual < CLOSE:
                 break
-            H = self._hessian(theta, pattern, S, signs * numbers[:count], reading.kinks, numbers[count:])
-            A = np.block([[H, -both.T], [both, np.zeros((len(both), len(both)))]])
+            A = self._matrix(reading, pattern, theta, numbers, both)
             step: Floats = -np.asarray(np.linalg.lstsq(A, F, rcond=1e-11)[0], dtype=np.float64)
             length = float(np.linalg.norm(step[:size]))
             step *= min(1.0, STEP * float(np.linalg.norm(theta)) / max(length, 1e-300))
@@ -170,6 +219,19 @@ class DeepPolish:
             return False
         reading.theta, reading.multipliers, reading.products = theta, numbers[:count], numbers[count:]
         return True
+
+    def _rows(self, reading: _Reading, pattern: list[Floats], theta: Floats) -> Floats:
+        """The gradients of the margins of the support and of the preactivations at kinks."""
+        S, size = np.array(reading.support), self.layers.size
+        J = self.layers.jacobian(theta, self.rows[S], [g[S] for g in pattern]) * self.signs[S][:, None]
+        Z = [self.layers.unit_gradient(theta, self.rows, pattern, l, i, j)[0] for i, l, j in reading.kinks]
+        return np.vstack([J, np.array(Z).reshape(-1, size)])
+
+    def _matrix(self, reading: _Reading, pattern: list[Floats], theta: Floats, numbers: Floats, both: Floats) -> Floats:
+        """The derivative of the equations; numbers: multipliers and products."""
+        S, count = np.array(reading.support), len(reading.support)
+        H = self._hessian(theta, pattern, S, self.signs[S] * numbers[:count], reading.kinks, numbers[count:])
+        return np.block([[H, -both.T], [both, np.zeros((len(both), len(both)))]])
 
     def _hessian(
         self, theta: Floats, pattern: list[Floats], support: Indices, pull: Floats, kinks: list[Kink], nu: Floats

@@ -7,9 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from solvers import depth_polish
 from solvers.depth import DeepDescent, random_start
 from solvers.depth_polish import DeepPoint, DeepPolish
 from solvers.layers import Layers
+from tests.deep_starts import start
+from verify.deciders.depth.arrays import layers_of, parameters_of
+from verify.numbers.floats import float_rows, float_targets
 
 
 def dense(sizes: list[int], slope: float) -> Layers:
@@ -74,6 +78,34 @@ def test_kinks_of_several_layers_are_held():
         polish, end = trained([3, 3, 2, 1], 0.0, seed)
         held |= {l for point in polish.points(end) for _, l, _ in point.slopes}
     assert held == {0, 1}
+
+
+def test_units_that_were_turned_to_a_kink_are_turned_back(monkeypatch):
+    """There its slope is that of a side: nothing holds them."""
+
+    def points() -> list[tuple[DeepPolish, DeepPoint]]:
+        found = []
+        for number in (0, 8):
+            asked = start("leaky, depth 3", number)
+            assert asked is not None
+            problem, network = asked
+            polish = DeepPolish(layers_of(problem.architecture), float_rows(problem), float_targets(problem))
+            found += [(polish, point) for point in polish.points(parameters_of(network))]
+        return found
+
+    opened = points()
+    monkeypatch.setattr(depth_polish, "OPENINGS", ())
+    held = points()
+    assert len(opened) == len(held)
+    turned = 0
+    for (polish, point), (_, before) in zip(opened, held, strict=True):
+        assert max(residuals(polish, point)) < 1e-8
+        ends = [kink for kink, g in before.slopes.items() if min(g - 0.25, 1 - g) < 1e-9]
+        values = polish.layers.preactivations(point.theta, polish.rows)
+        turned += bool(ends)
+        assert all(abs(values[l][i, j]) > 1e-6 for i, l, j in ends)
+        assert point.slopes.keys() == before.slopes.keys() - {*ends}
+    assert turned >= 2
 
 
 def test_a_network_that_does_not_fit_has_none():

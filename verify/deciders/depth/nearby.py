@@ -58,7 +58,7 @@ LEFT = Fraction(3, 4)
 def nearby(problem: Problem, network: Network, deadline: float | None = None) -> DeepStationaryNear | None:
     """A certificate of a local optimum that Newton's method leads to from the network, else of a KKT point, or None.
 
-    Incomplete: kinks are read by three tolerances; units that nearly have no effect leave it open.
+    Incomplete: kinks are read by a few tolerances; units that nearly have no effect leave it open.
     """
     size = sum(map(len, network.parameters))
     if not has_margin(problem.goal) or problem.architecture.is_two_layer or size > LARGEST:
