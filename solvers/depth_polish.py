@@ -88,14 +88,16 @@ class DeepPolish:
     signs: Floats
 
     def points(self, theta: Floats) -> Iterator[DeepPoint]:
-        """KKT points near a network that fits, by one reading of its kinks after the other; maybe none."""
+        """KKT points near a network that fits, by one reading of its kinks after the other, each once; maybe none."""
         margins = self.signs * self.layers.outputs(theta, self.rows)
         if not margins.min() > 0:
             return
         theta = theta * margins.min() ** (-1 / len(self.layers.places))
+        known: list[DeepPoint] = []
         for width, slack in READINGS:
             found = self._settled(self._read(theta, width, slack))
-            if found is not None:
+            if found is not None and not any(_is_same(found, one) for one in known):
+                known.append(found)
                 yield found
 
     def _read(self, theta: Floats, width: float, slack: float) -> _Reading:
@@ -301,3 +303,7 @@ class DeepPolish:
                     reading.kinks.append((int(i), l, int(j)))
                     return True
         return False
+
+
+def _is_same(one: DeepPoint, other: DeepPoint) -> bool:
+    return one.slopes.keys() == other.slopes.keys() and bool(np.abs(one.theta - other.theta).max() < NOTHING)

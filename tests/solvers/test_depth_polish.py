@@ -72,6 +72,14 @@ def test_a_kkt_point_stays_where_it_is():
     assert again.slopes.keys() == point.slopes.keys()
 
 
+def test_each_point_comes_once():
+    for seed in range(6):
+        polish, end = trained([3, 3, 2, 1], 0.25, seed)
+        ends = [(point.theta, {*point.slopes}) for point in polish.points(end)]
+        for k, (theta, kinks) in enumerate(ends):
+            assert all(kinks != others or np.abs(theta - other).max() > 1e-9 for other, others in ends[:k])
+
+
 def test_kinks_of_several_layers_are_held():
     held = set()
     for seed in range(12):
