@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,21 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded:
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it, for all, after &
 
+gc.set_threshold(50_000, 20, 20)  # exact arithmetic makes many small objects, hardly any of them in cycles
+
 register_profiles()
 settings.load_profile(CI)
 
 SKIPS = Path(os.environ.get("ISOPTIMAL_SKIPS", Path(__file__).with_name("skips.txt")))
 skipped: list[tuple[str, str]] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _frozen() -> Iterator[None]:
+    """Keep what a module leaves (numpy, compiled kernels, parametrised objects) out of all later garbage collections."""
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -1,11 +1,13 @@
 """The networks of `examples/`, trained with PyTorch and scikit-learn: brackets in time, qualities told apart."""
 
 import re
+import time
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from solvers.clock import reading
 from tests.timing import cpu_seconds
 from verify import Audit, Verdict, audit, read
 from verify.checker import Accepted, check
@@ -24,7 +26,7 @@ FAMILIES = [
     ("regression-12", "relu"),
     pytest.param("moons-200", "relu", marks=pytest.mark.slow),
 ]
-SECONDS = {"moons-200": 60}  # all others 10
+SECONDS = {"moons-200": 100}  # of the processor; all others 30
 
 BIAS = {"iris-linear": "none"}  # all others penalised
 
@@ -33,7 +35,8 @@ BIAS = {"iris-linear": "none"}  # all others penalised
 def audited(folder: str, name: str, tol: float = 1e-6) -> Audit:
     network = read(EXAMPLES / folder / f"{name}.npz", output_bias="neuron")
     data = read_data(EXAMPLES / folder / "data.npz")
-    return audit(network, data, tol=tol, time_limit=SECONDS.get(folder, 10))
+    with reading(time.process_time):  # a busy machine, or one half as fast, finds as much
+        return audit(network, data, tol=tol, time_limit=SECONDS.get(folder, 30))
 
 
 def check_bracket(result: Audit) -> None:
