@@ -30,7 +30,7 @@ skipped: list[tuple[str, str]] = []
 
 @pytest.fixture(scope="module", autouse=True)
 def _frozen() -> Iterator[None]:
-    """Keep what a module leaves (numpy, compiled kernels, parametrised objects) out of all later garbage collections."""
+    """Keep what a module leaves (compiled kernels, parametrised objects) out of all later garbage collections."""
     yield
     gc.collect()
     gc.freeze()

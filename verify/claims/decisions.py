@@ -24,6 +24,7 @@ from verify.claims.records import Instance
 from verify.deciders.closed_forms.active_set import UnitDirection, direction_of
 from verify.deciders.closed_forms.exact_trees import exact_lower_bound
 from verify.deciders.depth.descents import descent
+from verify.deciders.depth.local import local_optimum
 from verify.deciders.depth.stationarity import stationarity as stationarity_in_depth
 from verify.deciders.finding import Ending, Finding, Question, Verdict, decide, undecided
 from verify.deciders.local_optimality import local_optimality
@@ -97,14 +98,17 @@ def locally(instance: Instance) -> Finding:
         return undecided(question, f"it is not known whether the network is stationary ({found.reason})")
     search = partial(local_optimality, problem, network, network)
     if OTHER_DEPTH.holds(problem):
-        search = partial(_down, problem, network, found)
+        search = partial(_at_depth, problem, network, found)
     return decide(question, problem, network, proposed(search))
 
 
-def _down(problem: Problem, network: Network, found: Finding) -> Proposal:
-    """A curve of better networks of any depth that begins at a KKT point."""
+def _at_depth(problem: Problem, network: Network, found: Finding) -> Proposal:
+    """A curve of better networks of any depth that begins at a KKT point, or that second derivatives allow none."""
     multipliers = next((proof for proof in found.certificates if isinstance(proof, DeepStationary)), None)
-    return descent(problem, network, multipliers) or Proposal(reason="no better network was found near it")
+    down = descent(problem, network, multipliers)
+    if down is None and multipliers is not None:
+        down = local_optimum(problem, network, multipliers)
+    return down or Proposal(reason="no better network was found near it")
 
 
 def multipliers_of(found: Finding) -> tuple[tuple[int, Fraction], ...]:

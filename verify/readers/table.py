@@ -100,8 +100,8 @@ SOURCES: tuple[Source, ...] = (
         module="onnx_files",
         title="ONNX model, `.onnx`",
         reads="one row of `Gemm`, `MatMul` and `Add` with `Relu` or `LeakyRelu`, as PyTorch, Keras and scikit-learn "
-        "export them; a `Sigmoid` or `Softmax` at the end, and what is made from it where class 1 is the larger (labels, "
-        "probabilities), are left out; what turns the classes round is refused",
+        "export them; a `Sigmoid` or `Softmax` at the end, and what is made from it where class 1 is the larger "
+        "(labels, probabilities), are left out; what turns the classes round is refused",
         extra="onnx",
         suffixes=(".onnx",),
         packages=("onnx",),
