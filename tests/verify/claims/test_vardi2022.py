@@ -254,7 +254,7 @@ def test_what_theorem_4_4_speaks_of():
     assert claim.conclusion(smaller).outcome is Outcome.HELD
     larger = posed_in_depth(shape, [[1, 0], ["4/5", "-3/5"]], [patches])
     assert claim.broken(larger) == ["smaller-value"]
-    assert claim.conclusion(larger).outcome is Outcome.UNDECIDED
+    assert claim.conclusion(larger).outcome is Outcome.FAILED
     zero = posed_in_depth(shape, [[0, 1], [0, 1]], [[4, 0, 0, 1]])
     assert "non-zero-inputs" in claim.broken(zero)
     others = (
@@ -275,7 +275,7 @@ def test_what_theorem_5_1_speaks_of():
     assert claim.conclusion(ones).outcome is Outcome.HELD
     vertex = posed_in_depth(shape, [[1, 0]] * 3, [[1, 1]])
     assert claim.broken(vertex) == ["two-live"]
-    assert claim.conclusion(vertex).outcome is Outcome.UNDECIDED
+    assert claim.conclusion(vertex).outcome is Outcome.FAILED
     others = (
         posed_in_depth(linear_layers(2, 2, 1, entries={0: one}), [[1, 1]] * 2, [[1, 1]]),
         posed_in_depth(linear_layers(2, 2, 2, 1, entries={0: one}), [[1, 1], [1, 0, 0, 1], [1, 1]], [[1, 1]]),
