@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from os import PathLike, fspath
@@ -11,11 +12,16 @@ from typing import TypeVar, cast
 from verify.checker.errors import InputError
 from verify.numbers.decimals import nearest
 
-__all__ = ["a_flag", "a_path", "a_time_limit", "a_tolerance", "instance_of", "items_of"]
+__all__ = ["a_decimal", "a_flag", "a_path", "a_time_limit", "a_tolerance", "instance_of", "is_decimal", "items_of"]
 
 _T = TypeVar("_T")
 MOST_TOLERANCE = 10**9
 SHOWN = 60  # characters of what was given
+
+_TEXT = re.compile(
+    r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|-?[0-9]{1,40}/[1-9][0-9]{0,39}"
+)
+"""Short enough that writing the number out takes no time."""
 
 
 def instance_of(kind: type[_T], value: object, name: str, remedy: str) -> _T:
@@ -62,8 +68,25 @@ def a_time_limit(value: object, name: str = "time_limit") -> float | None:
     return seconds
 
 
+def is_decimal(text: str) -> bool:
+    """Whether a text is a decimal or a fraction of few digits, such as "0.01", "1e-6" or "1/3"."""
+    return _TEXT.fullmatch(text.strip()) is not None
+
+
+def a_decimal(text: str, name: str) -> Fraction:
+    """The number that a text is, exactly."""
+    if not is_decimal(text):
+        raise InputError(
+            f"{name} is {text!r:.60}: give a decimal or a fraction, such as 0.01 or 1/3, of at most 40 digits and "
+            "two of an exponent"
+        )
+    return Fraction(text.strip())
+
+
 def a_tolerance(value: object, name: str) -> Fraction:
     """The tolerance, exactly; a double means the decimal that it prints, as on the command line."""
+    if isinstance(value, str) and any(map(str.isdigit, value)):
+        value = a_decimal(value, name)
     try:
         number = cast("Fraction", repr(float(value)) if isinstance(value, float) else value)
         tolerance = Fraction(number)

@@ -8,7 +8,6 @@ descent, SGD and Adam, not of AdamW, which minimises no F.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,6 +17,7 @@ from verify.checker.errors import InputError
 from verify.checker.goals import Bias, is_free
 from verify.checker.objectives import Decay, Objective, PointLoss
 from verify.checker.statement import Network
+from verify.numbers.arguments import a_decimal
 from verify.numbers.values import as_input_error, rational
 
 __all__ = [
@@ -200,19 +200,8 @@ def _decays(decay: object, name: str) -> tuple[Fraction, Fraction]:
     return numbers[0], numbers[-1]
 
 
-_TEXT = re.compile(
-    r"-?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|-?[0-9]{1,40}/[1-9][0-9]{0,39}"
-)
-
-
 def _decimal(value: object, place: str) -> Fraction:
     """A number that a user gives: text is an exact decimal or fraction, a float the double that it is."""
     if not isinstance(value, str):
         return rational(value, place)
-    text = value.strip()
-    if not _TEXT.fullmatch(text):
-        raise InputError(
-            f"{place} is {value!r:.60}: give a decimal or a fraction, such as 0.01 or 1/3, of at most 40 digits and "
-            "two of an exponent"
-        )
-    return Fraction(text)
+    return a_decimal(value, place)

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 from verify.checker.errors import InputError
 from verify.checker.goals import least_norm
 from verify.checker.objectives import Objective
-from verify.numbers.arguments import instance_of, wrong
+from verify.numbers.arguments import a_decimal, instance_of, is_decimal, wrong
 from verify.numbers.counts import count
 from verify.numbers.decimals import about, value
 from verify.numbers.floats import to_float
@@ -140,7 +140,8 @@ def a_fit_tolerance(value: object, goal: Goal | Objective) -> Fraction:
             f"fit_tol is given, but {goal.value} asks for a margin and meets no targets: leave it out, or ask for "
             "min-norm, which fits the labels as numbers"
         )
-    tolerance = rational(value, "fit_tol")
+    is_short = isinstance(value, str) and is_decimal(value)
+    tolerance = a_decimal(str(value), "fit_tol") if is_short else rational(value, "fit_tol")
     if tolerance < 0:
         raise InputError(f"fit_tol is {tolerance!s:.60}; it must be at least 0, in the units of the targets")
     return tolerance

@@ -195,7 +195,7 @@ class _TorchWalk:
             self._linear(weight, bias, where)
         elif kind.__module__.startswith("torch.ao.nn.quantized.dynamic") and kind.__name__ == "Linear":
             self._linear(*quantised(part, str(node.target), self.place), where)
-        elif kind is nn.ReLU:
+        elif kind is nn.ReLU or (kind is nn.Threshold and part.threshold == part.value == 0):
             row.activation(Fraction(0), where)
         elif kind is nn.LeakyReLU:
             place = f"{where}: negative_slope"

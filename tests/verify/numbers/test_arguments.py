@@ -1,5 +1,6 @@
 """Whatever is given to the public API, misuse is one sentence that names the argument, never a bare TypeError."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from verify import (
     read,
 )
 from verify.auditing.loop import certified_bracket, pose
-from verify.numbers.arguments import a_flag, a_path, a_time_limit, instance_of, items_of
+from verify.numbers.arguments import a_flag, a_path, a_time_limit, a_tolerance, instance_of, items_of
 from verify.readers import read_case, read_data
 
 NETWORK = Network.two_layer([[1, 0], [0, 1]], [1, 1])
@@ -138,6 +139,10 @@ def test_arguments_of_any_kind(place, tmp_path, monkeypatch):
         (lambda: audit(NETWORK, DATA, symbolic="no"), "symbolic is of type str: give True or False"),
         (lambda: audit(NETWORK, DATA, warm_start=3), "warm_start is of type int: give a path"),
         (lambda: audit(NETWORK, DATA, tol=10**400), "it must be at least 0, and at most 1000000000"),
+        (lambda: audit(NETWORK, DATA, tol="1e99999999"), "tol is '1e99999999': give a decimal or a fraction"),
+        (lambda: audit(NETWORK, DATA, tol="a"), "tol is 'a'; give a number of at least 0"),
+        (lambda: audit(NETWORK, DATA, near="1e-99999999"), "near is '1e-99999999': give a decimal or a fraction"),
+        (lambda: audit(NETWORK, DATA, goal="min-norm", fit_tol="1e999"), "fit_tol is '1e999', not a rational"),
         (lambda: Problem([[1]], SHAPE, **SELDOM), "data is of type list: give a Dataset, such as Dataset(X, y)"),
         (lambda: Problem(DATA, NETWORK, **SELDOM), "architecture is of type Network: give an Architecture"),
         (lambda: Network.two_layer([[1]], [1], masks=5), "masks is of type int: give a list of lists, one for each"),
@@ -159,6 +164,11 @@ def test_what_is_meant_is_taken():
     assert [a_time_limit(value) for value in (None, 0, 1.5, np.float64(2), float("inf"))] == [
         None, 0, 1.5, 2, float("inf"),
     ]  # fmt: skip
+    assert [a_tolerance(value, "") for value in ("0.05", " 1e-6 ", "1/3", 0.1, 0)] == [
+        Fraction(1, 20), Fraction(1, 10**6), Fraction(1, 3), Fraction(1, 10), 0,
+    ]  # fmt: skip
+    within = [pose(NETWORK, DATA, goal="min-norm", fit_tol=value).fit_tolerance for value in ("0.05", "1/20", 0.5)]
+    assert within == [Fraction(1, 20), Fraction(1, 20), Fraction(1, 2)]
     assert a_path("a/b", "") == a_path(Path("a/b"), "") == Path("a/b")
     assert items_of(iter("ab"), "", "") == ["a", "b"]
     assert instance_of(int, 3, "", "") == 3

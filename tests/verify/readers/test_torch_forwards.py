@@ -92,6 +92,7 @@ ACTIVATIONS = st.sampled_from(
     [
         torch.relu, functional.relu, nn.ReLU(), lambda z: z.clamp(min=0), lambda z: torch.maximum(z, torch.zeros(())),
         nn.LeakyReLU(0.25), lambda z: functional.leaky_relu(z, 0.5), lambda z: functional.threshold(z, 0, 0),
+        nn.Threshold(0, 0),
         nn.Identity(),
     ]
 )  # fmt: skip
