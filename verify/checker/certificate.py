@@ -220,7 +220,7 @@ class WithSubject(AboutNetwork):
 
 def claim_text(problem: Problem, proof: Certificate) -> str:
     """The one sentence that an accepted certificate proves: about what, CLAIM, and in which sense."""
-    found: dict[str, Any] = vars(proof)
+    found: dict[str, Any] = {**vars(proof)}  # other threads may compute what is kept in it at its first use
     numbers = {name: value_text(found[name]) for name, q in found.items() if isinstance(q, Fraction | Algebraic)}
     for name, end in zip(("lower", "upper"), getattr(proof, "bracket", ()), strict=False):
         numbers[name] = value_text(end or Fraction(0))

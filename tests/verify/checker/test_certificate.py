@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from tests.forging import ends, sparse
-from verify.checker import from_json, read_certificate
+from verify.checker import certificate, from_json, read_certificate
 from verify.checker.bounds import Infeasible, LowerBound, UpperBound
 from verify.checker.certificate import Certificate, claim_text
 from verify.checker.codec import MAX_SIZE, load_json
@@ -270,6 +270,22 @@ def test_every_claim_is_one_sentence_about_real_numbers() -> None:
 def test_numbers_in_claims() -> None:
     assert value_text(HALF) == "1/2"
     assert value_text(sqrt_upper(Fraction(2), 200)) == "a number between 1.41421 and 1.41422"
+
+
+def test_a_claim_is_written_while_other_threads_use_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may compute, and keep in it, what is computed at its first use."""
+    proof, problem = (
+        Fits(margin=Fraction(1, 2)),
+        Problem(Dataset([[1]], [1]), Network.two_layer([[1]], [1]).architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE),
+    )
+    before = claim_text(problem, proof)
+
+    def kept(number: Fraction) -> str:
+        vars(proof)[f"kept{len(vars(proof))}"] = number
+        return value_text(number)
+
+    monkeypatch.setattr(certificate, "value_text", kept)
+    assert claim_text(problem, proof) == before
 
 
 def test_errors_belong_to_the_family() -> None:
