@@ -114,11 +114,11 @@ def compared(problem, network, proof, probes=4):
     return Outcome(proof.optimality, radius / float(np.linalg.norm(centre)), distance, better)
 
 
-def widest(problem: Problem, network: Network, proof: DeepStationaryNear) -> DeepStationaryNear:
-    """The certificate with the largest ball that is accepted, of radii that grow by 64."""
+def widest(problem: Problem, network: Network, proof: DeepStationaryNear, times: int = 64) -> DeepStationaryNear:
+    """The certificate with the largest ball that is accepted, of radii that grow by so many times."""
     size = sqrt_lower(squared_norm([proof.factor * w for w in chain(*network.parameters)]))
     while True:
-        larger = replace(proof, radius=proof.radius * 64, moved=proof.moved + proof.radius * 63 / size)
+        larger = replace(proof, radius=proof.radius * times, moved=proof.moved + proof.radius * (times - 1) / size)
         if not isinstance(check(problem, network, sealed(problem, network, larger)), Accepted):
             return proof
         proof = larger

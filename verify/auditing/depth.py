@@ -51,7 +51,6 @@ __all__ = [
 ]
 
 GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
-LIE = "better networks of the same shape lie arbitrarily near"
 NOT_PROVED = "no better network was found near it; that there is none is not proved yet at this depth"
 NO_RULE = "it has no multipliers, and whether a local optimum needs any there is not known"
 
@@ -139,13 +138,12 @@ def _near(asked: Asked, clock: Clock, found: Known) -> Known:
     found = found.with_findings(replace(proved, certificates=(*proved.certificates, *kept)))
     stronger = decide(Question.LOCAL_OPTIMUM, problem, network, proposal)
     if stronger.verdict is Verdict.PROVED:  # also where a curve leads down from the network: it was rounded
-        known, opened = found.powers, [found.findings[question] for question in GLOBAL_QUESTIONS]
-        left = [
-            replace(finding, reason=_why_open(known, asked.terms.tol))
-            for finding in opened
-            if known is not None and finding.verdict is Verdict.UNDECIDED and finding.reason.startswith(LIE)
-        ]
-        return found.with_findings(stronger, *left)
+        if local.verdict is Verdict.REFUTED:  # what is open was told with that
+            opened = (found.findings[question] for question in GLOBAL_QUESTIONS)
+            why = _why_open(found.powers, asked.terms.tol)
+            left = [replace(finding, reason=why) for finding in opened if finding.verdict is Verdict.UNDECIDED]
+            found = found.with_findings(*left)
+        return found.with_findings(stronger)
     is_followed = bool(local.certificates) and local.certificates[:1] == stationary.certificates[:1]
     if is_followed or local.verdict is Verdict.UNDECIDED:  # refuted only as not stationary, or open
         return found.with_findings(undecided(Question.LOCAL_OPTIMUM, NOT_LOCAL))
@@ -164,7 +162,7 @@ def _global(asked: Asked, found: Known) -> list[Finding]:
     problem, network, tolerance = asked.problem, found.subject.asked, asked.terms.tol
     mine, known = power_of_objective(problem, network), found.powers
     if mine is None or known is None:
-        return [undecided(question, "nothing was searched") for question in GLOBAL_QUESTIONS]
+        return [undecided(question, _why_open(None, tolerance)) for question in GLOBAL_QUESTIONS]
     value, numbers = mine[0] / mine[1], {"tolerance": tolerance}
     best = none_is_better(problem, network, value, known, tolerance)
     if best is not None:
@@ -180,7 +178,9 @@ def _global(asked: Asked, found: Known) -> list[Finding]:
     return findings
 
 
-def _why_open(known: PowerBounds, tolerance: Fraction) -> str:
+def _why_open(known: PowerBounds | None, tolerance: Fraction) -> str:
+    if known is None:
+        return "nothing was searched"
     if not any(proof.bracket[0] for proof in known.lower):
         return "no bound above 0 of the best objective is known"
     by = " by more than the tolerance" if tolerance else ""
@@ -222,10 +222,11 @@ def _not_global(asked: Asked, found: Known, question: Question, local: Finding) 
     before = found.findings[question]
     if local.verdict is not Verdict.REFUTED or before.verdict is not Verdict.UNDECIDED:
         return before
-    refuted = follows(question, found.subject, local, LIE, asked.terms.tol)
+    lie = "better networks of the same shape lie arbitrarily near"
+    refuted = follows(question, found.subject, local, lie, asked.terms.tol)
     if refuted.verdict is not Verdict.UNDECIDED:
         return refuted
-    return replace(before, reason=f"{LIE}, {NOT_BY_MORE}")
+    return replace(before, reason=f"{lie}, {NOT_BY_MORE}")
 
 
 def _left_out(questions: tuple[Question, ...], _: Asked, found: Known, reason: str) -> Known:

@@ -8,9 +8,9 @@ from typing import Any, final
 
 import click
 
-__all__ = ["Amount", "NumberType"]
+from verify.numbers.arguments import is_decimal
 
-_NUMBER = re.compile(r"([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[1-9][0-9]{0,39}")
+__all__ = ["Amount", "NumberType"]
 
 _LONG = re.compile(r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[0-9]+/[0-9]*[1-9][0-9]*")
 """Numbers that are as they should be but for their size."""
@@ -30,7 +30,7 @@ class NumberType(click.ParamType):
         if isinstance(value, Fraction):
             return value
         text = str(value).strip()
-        number = Fraction(text) if _NUMBER.fullmatch(text) else None
+        number = Fraction(text) if is_decimal(text) and not text.startswith("-") else None
         if number is None and _LONG.fullmatch(text):
             few = "has too many digits, or too large an exponent: take at most 40 digits and two of an exponent"
             raise click.BadParameter(f"{text!r:.60} {few}", ctx, param)

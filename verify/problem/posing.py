@@ -140,8 +140,9 @@ def a_fit_tolerance(value: object, goal: Goal | Objective) -> Fraction:
             f"fit_tol is given, but {goal.value} asks for a margin and meets no targets: leave it out, or ask for "
             "min-norm, which fits the labels as numbers"
         )
-    is_short = isinstance(value, str) and is_decimal(value)
-    tolerance = a_decimal(str(value), "fit_tol") if is_short else rational(value, "fit_tol")
+    if isinstance(value, str) and is_decimal(value):
+        value = a_decimal(value, "fit_tol")
+    tolerance = rational(value, "fit_tol")
     if tolerance < 0:
         raise InputError(f"fit_tol is {tolerance!s:.60}; it must be at least 0, in the units of the targets")
     return tolerance

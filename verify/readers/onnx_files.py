@@ -23,7 +23,7 @@ from verify.checker.errors import InputError, ShapeError
 from verify.files.reading import read_bytes
 from verify.readers.building import ChainBuilder, along_outputs
 from verify.readers.chains import Chain, LinearLayer
-from verify.readers.onnx_heads import ALONE, Tail
+from verify.readers.onnx_heads import ALONE, FLOATS, UNCHANGED, Tail
 from verify.readers.parameters import numbers
 from verify.readers.refusals import refusal
 from verify.readers.scalings import Scaling
@@ -32,14 +32,11 @@ __all__ = ["load", "read_model"]
 
 REMEDY = "train without it (in PyTorch Linear(..., bias=False)), or "
 
-_UNCHANGED = {"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze"}
 _HEADS = {"Sigmoid", "Softmax", "LogSoftmax"}
 _DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Those of the standard, whose operations are what their names say."""
 _ARITHMETIC = {"Add", "Sub", "Mul", "Div", "Neg"}
 _OF_SHAPES = {"Shape", "Gather", "Slice", "Concat", "Constant", "Cast", "Unsqueeze", "Squeeze", "Identity"}
-_FLOATS = (1, 10, 11, 16)
-"""FLOAT, FLOAT16, DOUBLE and BFLOAT16 of TensorProto."""
 
 
 def load(content: bytes, place: str) -> Chain:
@@ -184,11 +181,11 @@ class _OnnxWalk:
                 self._scale(shift.then(Scaling.of(factors=factors, place=self._where(node)), self._where(node)), node)
             case name if name in _ARITHMETIC:
                 self._arithmetic(node)
-            case "Cast" if attributes.get("to") in _FLOATS:
+            case "Cast" if attributes.get("to") in FLOATS:
                 pass
             case "Dropout" if np.any(self.constants.get([*node.input, "", ""][2], False)):
                 raise InputError(f"{self._where(node)} is in training mode, where it is random: export in eval mode")
-            case name if name in _UNCHANGED:
+            case name if name in UNCHANGED:
                 pass
             case "ArgMax" if self.built.outputs == 2:
                 along_outputs(attributes.get("axis", 0), "ArgMax", self._where(node))

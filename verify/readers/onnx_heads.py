@@ -17,7 +17,7 @@ import numpy as np
 from verify.checker.errors import InputError
 from verify.readers.building import along_outputs
 
-__all__ = ["ALONE", "Tail"]
+__all__ = ["ALONE", "FLOATS", "UNCHANGED", "Tail"]
 
 ALONE = "export the network alone, from its inputs to its one output"
 
@@ -33,10 +33,12 @@ class _Made(Enum):
     LABEL = "a label"
 
 
-_KEPT = {"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze"}
+UNCHANGED = {"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze"}
+"""Operations that change no number."""
+
 _BELOW = {"Less", "LessOrEqual"}
 _ABOVE = {"Greater", "GreaterOrEqual"}
-_FLOATS = (1, 10, 11, 16)
+FLOATS = (1, 10, 11, 16)
 """FLOAT, FLOAT16, DOUBLE and BFLOAT16 of TensorProto."""
 
 
@@ -88,9 +90,9 @@ class Tail:
     def _made(self, node: Any, attributes: Mapping[str, Any], found: list[_Made]) -> _Made | None:
         made, is_alone = found[0], len(found) == 1
         match node.op_type:
-            case name if name in _KEPT and is_alone:
+            case name if name in UNCHANGED and is_alone:
                 return made
-            case "Cast" if is_alone and (made in (_Made.LARGER, _Made.LABEL) or attributes.get("to") in _FLOATS):
+            case "Cast" if is_alone and (made in (_Made.LARGER, _Made.LABEL) or attributes.get("to") in FLOATS):
                 return made
             case "ZipMap":
                 return made if made is _Made.BOTH else None

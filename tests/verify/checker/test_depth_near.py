@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests import second_checker
+from tests.deep_starts import widest
 from tests.depth_cases import CASES, Case, case, disturbed, near_vertex, parts, shape
 from tests.second_checker.depth_near import steepest
 from tests.second_checker.texts import RefusedError
@@ -24,7 +25,7 @@ from verify.checker.depth_near import NearPiece
 from verify.checker.depth_states import gradient, matrices_of
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
-from verify.checker.exact import sqrt_lower, sqrt_upper, squared_norm
+from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.questions import Question, Verdict
 from verify.deciders.depth.local import factor_of, rounded_factor
 from verify.deciders.depth.nearby import nearby
@@ -80,16 +81,6 @@ COPIES = "copies of two layers"
 NAMES = (*TRAINED, COPIES, *DISTURBED, VERTEX)
 
 
-def widest(problem, network, proof):
-    """The certificate with the largest ball that is accepted, of radii that grow by 8."""
-    size = sqrt_lower(squared_norm([proof.factor * w for w in chain(*network.parameters)]))
-    while True:
-        larger = replace(proof, radius=proof.radius * 8, moved=proof.moved + proof.radius * 7 / size)
-        if not isinstance(check(problem, network, sealed(problem, network, larger)), Accepted):
-            return proof
-        proof = larger
-
-
 class Found:
     """A network with the certificate that is found, and with its ball enlarged, of which the theorem says most."""
 
@@ -97,7 +88,7 @@ class Found:
         self.problem, self.network = problem, network
         self.least = proof or nearby(problem, network)
         assert self.least is not None
-        self.proof = self.least if proof else widest(problem, network, self.least)
+        self.proof = self.least if proof else widest(problem, network, self.least, times=8)
         self.centre = Network(network.architecture, self.proof.centre)
 
     def told(self, **changed):
