@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solvers.arrays import Bits, Floats, Signs
-from solvers.clock import poll
+from solvers.clock import poll, spend
 from solvers.hidden.cases import WantedOutputs
 from solvers.programs.least_distance import least_distance
 
@@ -31,6 +31,9 @@ SETTLING = 8
 
 BETTER = 1e-9
 """A part of the value that a step has to save."""
+
+SECONDS, SECONDS_PER_PRODUCT = 5e-4, 1e-8
+"""Of the best network of one choice of sides, about, and for each row times the square of the weights besides."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +96,7 @@ class GivenNeurons:
         else:
             right, equal = points.targets, np.ones(n, bool)
         matrix = np.vstack([fits, blocks])
+        spend(SECONDS + SECONDS_PER_PRODUCT * matrix.size * matrix.shape[1])
         found = least_distance(
             matrix, np.concatenate([right, np.zeros(len(places))]), np.concatenate([equal, np.zeros(len(places), bool)])
         )

@@ -38,6 +38,9 @@ NAME = "the search at the network's own width"
 MOST_WORK, MOST_WORK_WITHOUT_FIT = 20.0, 4.0
 """Seconds of work (`solvers.clock.by_work`) without a time limit, where the search comes last."""
 
+MOST_WORK_OF_ALL = 40.0
+"""The same where it comes first, and its answer is the only one about better networks."""
+
 KEPT_SHARE_AT_LAST = 0.05
 """Of a time limit, for what comes after a search that comes last."""
 
@@ -72,10 +75,12 @@ def _may_fit(asked: Asked, found: Known) -> bool:
 
 
 def _most_work(asked: Asked, clock: Clock, found: Known) -> float | None:
-    """What the search may do where there is no time limit; None where there is one, or it ends by itself."""
-    if trains_all(asked.problem.trained) and clock.deadline is None:
+    """What the search may do where there is no time limit; None where there is one."""
+    if clock.deadline is not None:
+        return None
+    if trains_all(asked.problem.trained):
         return MOST_WORK if found.fits else MOST_WORK_WITHOUT_FIT
-    return None
+    return MOST_WORK_OF_ALL
 
 
 def _end(asked: Asked, clock: Clock, found: Known) -> float | None:

@@ -11,7 +11,7 @@ from verify.checker.derived import AUDIT_FILE
 from verify.checker.errors import InputError
 from verify.files.reading import read_bytes
 
-__all__ = ["check_case_folder", "check_file", "check_folder", "check_page", "check_picture"]
+__all__ = ["check_case_folder", "check_file", "check_folder", "check_folder_of_folders", "check_page", "check_picture"]
 
 
 def check_file(path: str, inputs: Iterable[str], folder: str | None) -> None:
@@ -44,8 +44,8 @@ def check_page(path: str, inputs: Iterable[str], folder: str | None, others: Ite
         raise InputError(f"{path} is to be written twice: give every file a name of its own")
 
 
-def check_folder(path: str) -> None:
-    """Refuse a folder that could not be written, or that holds anything but an earlier audit."""
+def check_folder_of_folders(path: str) -> None:
+    """Refuse a folder into which none could be written."""
     folder = Path(path)
     if not folder.exists():
         _check_parent(folder, path)
@@ -54,6 +54,14 @@ def check_folder(path: str) -> None:
         raise InputError(f"{path} is a file: give the name of a folder for the certificates")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{path} cannot be written: check its permissions, or give another folder")
+
+
+def check_folder(path: str) -> None:
+    """Refuse a folder that could not be written, or that holds anything but an earlier audit."""
+    check_folder_of_folders(path)
+    folder = Path(path)
+    if not folder.exists():
+        return
     strange = sorted(entry.name for entry in folder.iterdir() if not AUDIT_FILE.fullmatch(entry.name))
     if strange or (any(folder.iterdir()) and not _is_audit(folder / "audit.json")):
         other = f"holds {strange[0]}" if strange else "is not empty and holds no audit"

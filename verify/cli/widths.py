@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from verify.checker.errors import InputError
 from verify.cli.failures import INTERRUPTED, check_solvers_are_ours, debug_option
 from verify.cli.labels import two_classes
 from verify.cli.losses import not_for_losses
 from verify.cli.numbers import NumberType
-from verify.cli.places import check_file, check_picture
+from verify.cli.places import check_file, check_folder_of_folders, check_picture
 from verify.cli.progress import shown_widths
 from verify.deciders.finding import Verdict
 from verify.files.writing import write_text
@@ -95,10 +97,15 @@ def widths_command(
     from verify.numbers.floats import to_float
     from verify.widths import width_curve
 
+    if folder is not None:
+        check_folder_of_folders(folder)
     if plot is not None:
+        check_file(plot, [data], None)
         check_picture(plot)
-    if json_path not in (None, "-"):
-        check_file(json_path, [data], folder)
+    if json_path is not None and json_path != "-":
+        check_file(json_path, [data], None)
+        if plot is not None and Path(json_path).resolve() == Path(plot).resolve():
+            raise InputError(f"{json_path} is to be written twice: give every file a name of its own")
     with shown_widths() as progress:
         curve = width_curve(
             data,

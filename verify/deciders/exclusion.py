@@ -2,7 +2,8 @@
 
 Unknowns are the multipliers that are not 0, shared by all cells of the inner trees, and for each cell the steps
 |t_i - base_i| of its slopes that are not 0, counted from 0, from e_i at points that are decided on, and from e_i at
-undecided points whose slope is at that end.
+undecided points whose slope is at that end. What is 0 beside the others is told of lambda_i ||x_i|| and t_i ||x_i||: a
+point may be in any units.
 """
 
 from __future__ import annotations
@@ -30,8 +31,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Exclusions"]
 
+LARGEST = 1000
+"""Of the exponents of units, so that floats hold them."""
+
 END = 1e-7
 """A slope this near to the end of its interval, relative to its length, is at it."""
+
+
+def _size(entries: Sequence[Fraction]) -> float:
+    """A power of two near the largest entry; 1 where all are 0."""
+    largest = max(map(abs, entries), default=Fraction(0))
+    exponent = largest.numerator.bit_length() - largest.denominator.bit_length()
+    return math.ldexp(1.0, min(max(exponent, -LARGEST), LARGEST)) if largest else 1.0
 
 
 class Exclusions:
@@ -54,7 +65,7 @@ class Exclusions:
     def _checked(self, guess: StateNothing) -> Nothing | None:
         poll()
         system = _Exclusion(self.problem, guess)
-        found = solution_near(system.lines, system.right, np.array(system.guess), system.nonnegative)
+        found = system.solution()
         if found is None:
             return None
         leaf = system.leaf(found)
@@ -85,8 +96,10 @@ class _Exclusion:
     def __init__(self, problem: Problem, guess: StateNothing) -> None:
         self.problem, self.given = problem, guess
         self.factors, self.slope = factors(problem), problem.architecture.slope
-        largest = max(float(np.abs(guess.multipliers).max()), 1e-300)
-        self.support = [int(i) for i in np.flatnonzero(np.abs(guess.multipliers) > NOTHING * largest)]
+        self.sizes = np.array([_size(row) for row in problem.rows])
+        largest = max(float(np.abs(guess.multipliers * self.sizes).max()), 1e-300)
+        self.support = [int(i) for i in np.flatnonzero(np.abs(guess.multipliers * self.sizes) > NOTHING * largest)]
+        self.units: list[float] = (1 / self.sizes[self.support]).tolist()
         self.guess = [abs(float(guess.multipliers[i])) for i in self.support]
         self.signs = [1 if guess.multipliers[i] > 0 else -1 for i in self.support]
         self.cells: list[_ExactCell] = []
@@ -121,10 +134,21 @@ class _Exclusion:
             if i not in sides and e < 0 and t <= e * (1 - END):
                 at_end.add(i)
             step = t - (e if i in at_end else 0.0)
-            if abs(step) > NOTHING * largest and not (i in at_end and i not in sides):
+            if abs(step) * self.sizes[i] > NOTHING * largest and not (i in at_end and i not in sides):
                 steps.append((i, 1 if i in at_end else -1))
                 self.guess.append(abs(step))
+                self.units.append(1 / self.sizes[i])
         return _ExactCell(case, frozenset(at_end), tuple(steps))
+
+    def solution(self) -> list[Fraction] | None:
+        """The unknowns near the guess; each line in units in which its largest coefficient is about 1."""
+        sizes = [
+            _size([entry * Fraction(unit) for entry, unit in zip(line, self.units, strict=True)]) for line in self.lines
+        ]
+        lines = [[entry / Fraction(size) for entry in line] for line, size in zip(self.lines, sizes, strict=True)]
+        right = [value / Fraction(size) for value, size in zip(self.right, sizes, strict=True)]
+        guess, units = np.array(self.guess), np.array(self.units)
+        return solution_near(lines, right, guess, self.nonnegative, units)
 
     def _gain(self) -> list[Fraction]:
         line = [Fraction(0)] * len(self.guess)

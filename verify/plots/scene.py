@@ -27,7 +27,7 @@ from verify.problem.members import has_labels, margins
 from verify.problem.network import Network
 from verify.problem.problem import Problem, outputs
 
-__all__ = ["Drawn", "Scene", "drawn", "evaluate", "scaled_to", "scene", "sizes", "support"]
+__all__ = ["Drawn", "Scene", "drawn", "evaluate", "in_floats", "power_of", "scaled_to", "scene", "sizes", "support"]
 
 
 LEAST_MULTIPLIER = Fraction(1, 1000)
@@ -128,12 +128,12 @@ class Drawn:
 
 def scene(problem: Problem) -> Scene:
     """The problem in units that can be drawn."""
-    input_power = _power(value for x in problem.data.inputs for value in x)
-    target_power = 0 if has_labels(problem.goal) else _power(problem.data.targets)
+    input_power = power_of(value for x in problem.data.inputs for value in x)
+    target_power = 0 if has_labels(problem.goal) else power_of(problem.data.targets)
     return Scene(
         problem=problem,
-        points=_floats(problem.data.inputs, input_power),
-        targets=_floats([problem.data.targets], target_power)[0],
+        points=in_floats(problem.data.inputs, input_power),
+        targets=in_floats([problem.data.targets], target_power)[0],
         input_power=input_power,
         target_power=target_power,
     )
@@ -308,7 +308,7 @@ def _large(multipliers: Sparse) -> list[int]:
     return [i for i, value in multipliers if abs(value) >= least]
 
 
-def _power(values: Iterable[Fraction]) -> int:
+def power_of(values: Iterable[Fraction]) -> int:
     """The power of ten to divide by: 0 for sizes that can be read as they are."""
     largest = max((abs(value) for value in values), default=Fraction(0))
     if not largest or Fraction(1, 1000) <= largest < 10**5:
@@ -320,7 +320,8 @@ def _log10(value: Fraction) -> float:
     return log10(value.numerator) - log10(value.denominator)
 
 
-def _floats(rows: Iterable[Iterable[Fraction]], power: int) -> Floats:
+def in_floats(rows: Iterable[Iterable[Fraction]], power: int) -> Floats:
+    """The rows in units of 10^power; what is beyond floats, at their end."""
     unit = Fraction(10) ** power
     return np.array([[_float(value / unit if power else value) for value in row] for row in rows], dtype=float)
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from verify.deciders.finding import Verdict
 from verify.numbers.arguments import a_path
-from verify.numbers.floats import to_float
 from verify.plots.files import check_path, write
+from verify.plots.scene import in_floats, power_of
+from verify.plots.style import times_ten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,7 @@ def draw_widths(
 ) -> Figure:
     """A bar between both ends for each (width, whether it fits, lower, upper), crosses where nothing fits, and a line
     for each end of the bracket of any width. output_weights: where they are given, and any width is not asked.
+    At least a tenth of the largest end is in sight, so that ends that are nearly equal look so.
     Raises InputError when the file cannot be written.
     """
     target = None if path is None else check_path(a_path(path, "path"))
@@ -35,19 +37,24 @@ def draw_widths(
 
     figure = Figure(figsize=(6, 4), dpi=100, layout="constrained")
     axes = figure.add_subplot()
+    known = [end for row in points if row[1] is not Verdict.REFUTED for end in row[2:]] + [*any_width]
+    ends = [end for end in known if end is not None]
+    power = power_of(ends)
+    shown = dict(zip(ends, in_floats([ends], power)[0].tolist(), strict=True))
     for width, fits, lower, upper in points:
         if fits is Verdict.REFUTED:
             axes.plot([width], [0.04], "x", color="tab:red", transform=axes.get_xaxis_transform(), gid="nothing")
         elif upper is not None:
-            low = to_float(lower) if lower is not None else 0.0
-            axes.plot([width, width], [low, to_float(upper)], "_-", color="black", markersize=14, gid="bracket")
+            low = 0.0 if lower is None else shown[lower]
+            axes.plot([width, width], [low, shown[upper]], "_-", color="black", markersize=14, gid="bracket")
         elif lower is not None:
-            axes.plot([width], [to_float(lower)], "^", color="tab:gray", gid="bound")
+            axes.plot([width], [shown[lower]], "^", color="tab:gray", gid="bound")
     for end, style, gid in zip(any_width, ("--", ":"), ("any width", "any width, known"), strict=True):
         if end is not None:
-            axes.axhline(to_float(end), color="tab:blue", linewidth=1.0, linestyle=style, gid=gid)
+            axes.axhline(shown[end], color="tab:blue", linewidth=1.0, linestyle=style, gid=gid)
+    _widen(axes, list(shown.values()))
     axes.set_xlabel("neurons")
-    axes.set_ylabel("objective")
+    axes.set_ylabel(times_ten("objective", power))
     axes.set_xticks([width for width, *_ in points])
     _name(axes)
     if output_weights is not None:
@@ -55,6 +62,19 @@ def draw_widths(
     if target is not None:
         write(figure, target)
     return figure
+
+
+IN_SIGHT = 0.1
+"""Of the largest end."""
+
+
+def _widen(axes: Axes, ends: list[float]) -> None:
+    """At least so much in sight, and numbers that stand for themselves."""
+    axes.yaxis.set_major_formatter("{x:.6g}")
+    if not ends or max(ends) - min(ends) >= IN_SIGHT * max(ends):
+        return
+    middle, half = (max(ends) + min(ends)) / 2, IN_SIGHT * max(ends) / 2
+    axes.set_ylim(middle - half, middle + half)
 
 
 NAMES = {

@@ -61,7 +61,7 @@ def pose(
     )
     dataset = data if isinstance(data, Dataset) else _pair(data)
     labels = set(dataset.targets)
-    chosen = goal if isinstance(goal, Objective) or goal is None else _named(Goal, goal, "goal")
+    chosen = goal if isinstance(goal, Objective) or goal is None else named(Goal, goal, "goal")
     binary = labels <= {Fraction(0), Fraction(1)}
     if chosen is None:
         chosen = _chosen(network, dataset, said)
@@ -72,11 +72,11 @@ def pose(
     if bias is None:
         mode = Bias.PENALISED if network.architecture.bias else Bias.NONE
     else:
-        mode = _named(Bias, bias, "bias")
+        mode = named(Bias, bias, "bias")
     if network.architecture.bias and bias is None:
         said.append("hidden biases count in the norm (bias: penalised)")
-    layers = _named(Trained, trained, "trained")
-    of_output = _named(Bias, output_bias, "output_bias")
+    layers = named(Trained, trained, "trained")
+    of_output = named(Bias, output_bias, "output_bias")
     _check_output_bias(network, chosen, of_output, said)
     within = Fraction(0) if fit_tol is None else a_fit_tolerance(fit_tol, chosen)
     return Problem(
@@ -263,7 +263,8 @@ def transposed_weights(problem: Problem, network: Network) -> str | None:
 _E = TypeVar("_E", Goal, Bias, Trained)
 
 
-def _named(kind: type[_E], value: _E | str, name: str) -> _E:
+def named(kind: type[_E], value: _E | str, name: str) -> _E:
+    """The member that is given, or whose value is the text. Raises InputError."""
     if isinstance(value, kind):
         return value
     for member in kind:

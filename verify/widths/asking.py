@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 
 from verify.checker.errors import InputError
 from verify.numbers.counts import count
@@ -14,7 +15,7 @@ from verify.problem.members import has_bias, trains_all
 from verify.problem.network import Network
 from verify.problem.problem import Bias, Dataset, Goal, Problem, Trained
 
-__all__ = ["WidthQuestion", "given_outputs"]
+__all__ = ["WidthQuestion", "a_width", "given_outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,13 @@ class WidthQuestion:
         return None if self.output_weights is None else len(self.output_weights)
 
 
+def a_width(value: object, name: str) -> int:
+    """`value`, a number of neurons. Raises InputError."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be a number of neurons, at least 1, not {value!r:.40}")
+    return int(value)
+
+
 def given_outputs(
     trained: Trained | str | None, output_weights: Sequence[object] | None, up_to: int | None
 ) -> tuple[Fraction, ...] | None:
@@ -51,8 +59,8 @@ def given_outputs(
 
     trained: None for what the output weights suggest: the hidden layer alone where there are any. Raises InputError.
     """
-    if up_to is not None and (isinstance(up_to, bool) or up_to < 1):
-        raise InputError(f"up_to must be a number of neurons, at least 1, not {up_to!r:.40}")
+    if up_to is not None:
+        a_width(up_to, "up_to")
     if trained is not None and str(trained) not in set(Trained):
         raise InputError(f"trained must be one of {', '.join(Trained)}, not {trained!r:.40}")
     is_whole = output_weights is None if trained is None else trains_all(Trained(str(trained)))

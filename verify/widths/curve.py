@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,17 +22,18 @@ from verify.deciders.global_optimality.record import Bracket, constant_by_bias
 from verify.deciders.own_width.searching import bracket_at_width, until_done
 from verify.deciders.proposal import certified
 from verify.deciders.time_limits import is_late, now, share
-from verify.files.writing import replace_folder
-from verify.numbers.arguments import a_path, a_time_limit, a_tolerance
+from verify.numbers.arguments import a_time_limit, a_tolerance
 from verify.numbers.counts import count
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
 from verify.problem.phrases import has_infimum_0
+from verify.problem.posing import named
 from verify.problem.problem import Bias, Goal, Objective, Problem, Trained, objective
 from verify.readers import read_data
-from verify.widths.asking import WidthQuestion, given_outputs
+from verify.widths.asking import WidthQuestion, a_width, given_outputs
 from verify.widths.narrowing import handed_down, with_rows
 from verify.widths.point import WidthPoint, number_text
+from verify.widths.saving import save_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -148,16 +148,10 @@ class WidthCurve:
     def save(self, folder: str | Path) -> list[str]:
         """Write the certificates of each width into a folder of its own, width-1 and so on; the folders.
 
-        `python -m verify.checker --bare` checks one. Raises OSError.
+        Those of wider ones that an earlier curve left there are removed. `python -m verify.checker --bare` checks one.
+        Raises OSError.
         """
-        written: list[str] = []
-        for point in self.points:
-            place = a_path(folder, "folder") / f"width-{point.width}"
-            files = {"problem.json": _json(point.problem.to_json())}
-            files |= {f"{proof.KIND}.json": _json(proof.to_json()) for proof in point.certificates}
-            replace_folder(place, files, lambda name: name.endswith(".json"), "problem.json")
-            written.append(str(place))
-        return written
+        return save_rows(self.points, folder)
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """The curve as a picture, written to `path` when one is given."""
@@ -166,10 +160,6 @@ class WidthCurve:
         rows = [(p.width, p.fits, p.lower, p.upper) for p in self.points]
         ends = (None, None) if self.any_width is None else self.any_width.ends
         return draw_widths(rows, ends, path, output_weights=self.output_weights)
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode() + b"\n"
 
 
 def width_curve(
@@ -208,7 +198,7 @@ def width_curve(
     outgoing = given_outputs(trained, output_weights, up_to)
     tolerance, seconds = a_tolerance(tol, "tol"), a_time_limit(time_limit)
     deadline = None if seconds is None else now() + seconds
-    asked = WidthQuestion(dataset, goal, Bias(str(bias)) if isinstance(bias, str) else bias, slope, outgoing)
+    asked = WidthQuestion(dataset, goal, named(Bias, bias, "bias"), slope, outgoing)
     first = asked.problem(1, notes)
     last = up_to or asked.widest
     if outgoing is None and (nothing := infeasibility(first)) is not None:
@@ -281,7 +271,7 @@ def optimum_at_width(
     curve = width_curve(
         data,
         y,
-        up_to=k,
+        up_to=a_width(k, "k"),
         goal=goal,
         bias=bias,
         slope=slope,

@@ -237,3 +237,18 @@ def test_a_search_that_ends_by_its_work_names_its_states(monkeypatch, work, verd
     assert re.search(f"{ending}$", result.global_optimum.reason)
     assert result.status == "done"
     check_words(result)
+
+
+def test_with_given_output_weights_it_ends_by_its_work_too(monkeypatch):
+    """Twelve neurons and a hundred points: walks between choices of sides alone took over eight minutes."""
+    monkeypatch.setattr(own_width, "MOST_WORK_OF_ALL", 0.1)
+    told = []
+    for speed in (0.0, 1000.0):
+        moments = iter(range(10**9))
+        with clock.reading(lambda moments=moments, speed=speed: speed * next(moments)):
+            result = audit("examples/iris/net.npz", "examples/iris/data.npz", trained="hidden")
+        told.append(_without_times(result.to_json()))
+    assert told[0] == told[1]
+    assert result.global_optimum.verdict is Verdict.REFUTED
+    assert result.bracket_own_width is not None
+    check_words(result)

@@ -22,6 +22,8 @@ POINTS = ([[1], [-1]], [1, 1])
         ({"output_weights": [1, "x"]}, r"output_weights\[1\] is 'x', not a rational"),
         ({"output_weights": [1], "up_to": 2}, "up_to is 2, and output_weights has 1 number: give one each"),
         ({"up_to": 0}, "up_to must be a number of neurons, at least 1, not 0"),
+        ({"bias": "some"}, "bias is 'some'; it must be one of none, penalised, free"),
+        ({"bias": None}, "bias is None; it must be one of none, penalised, free"),
     ],
 )
 def test_what_is_not_one_question_is_refused(options, says):

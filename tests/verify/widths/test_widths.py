@@ -17,7 +17,6 @@ from verify.auditing.searching import NOT_SEARCHED
 from verify.checker.__main__ import main as check_main
 from verify.cli import program
 from verify.cli.progress import widths_text
-from verify.plots.widths import draw_widths
 from verify.problem.problem import Bias, objective
 from verify.widths import curve as curves
 from verify.widths.point import WidthPoint
@@ -74,10 +73,13 @@ def test_little_time_leaves_rows_open():
     assert [point.fits for point in curve] == [Verdict.UNDECIDED] * 2
 
 
-@pytest.mark.parametrize("up_to", [0, -1, True])
-def test_widths_are_at_least_one(up_to):
-    with pytest.raises(InputError, match="up_to must be a number of neurons, at least 1"):
-        width_curve(*STEPS, up_to=up_to)
+@pytest.mark.parametrize("width", [0, -1, True, 1.5, "2", None])
+def test_widths_are_at_least_one(width):
+    with pytest.raises(InputError, match=r"\Ak must be a number of neurons, at least 1"):
+        optimum_at_width(STEPS, width)
+    if width is not None:
+        with pytest.raises(InputError, match="up_to must be a number of neurons, at least 1"):
+            width_curve(*STEPS, up_to=width)
 
 
 @pytest.fixture
@@ -218,17 +220,8 @@ def test_what_is_printed_is_short():
     assert repr(late).startswith("<WidthPoint: 1 neuron, not known to fit [")
 
 
-def test_progress_and_pictures():
+def test_progress_is_told():
     assert widths_text(2, 1, 3, 1.5, float("inf")) == "2 neurons: 1 state, 3 open, between about 1.5 and ?"
-    points = [(1, Verdict.REFUTED, None, None), (2, Verdict.UNDECIDED, F(1), None), (3, Verdict.PROVED, F(1), F(2))]
-    (axes,) = draw_widths(points, (F(1), F(3, 2))).axes
-    assert {line.get_gid() for line in axes.lines} == {"nothing", "bound", "bracket", "any width", "any width, known"}
-    said = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "proved bound, no network known" in said
-    assert "any width: proved bound" in said
-    (axes,) = draw_widths(points[2:], (F(1), None)).axes
-    names = ["proved bound to best network known", "any width: proved bound"]
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == names
 
 
 def test_the_curve_ends_where_the_best_of_any_width_is_reached():

@@ -163,3 +163,24 @@ def test_an_earlier_tree_is_taken_up_again():
     short = bracket_at_width(problem, first.witnesses, earlier=first.lower, max_nodes=1)
     accepted(problem, None, short.lower)
     assert short.ends[0] >= first.ends[0]
+
+
+UNITS = {
+    "small": [Fraction(10) ** -100] * 4,
+    "large": [Fraction(2) ** 300] * 4,
+    "each its own": [Fraction(10) ** power for power in (30, -12, 6, -40)],
+}
+
+
+@pytest.mark.parametrize("units", UNITS.values(), ids=UNITS)
+@pytest.mark.parametrize("width", [1, 2])
+def test_nothing_fits_whatever_the_units_of_the_points(units, width):
+    """Whether a margin network without biases fits does not depend on the lengths of its points."""
+    directions, labels = [[0, 1], [1, 0], [1, 1], [-1, 0]], [1, -1, 1, -1]
+    rows = [[unit * z for z in row] for unit, row in zip(units, directions, strict=True)]
+    shape = Network.two_layer([[0, 0]] * width, [0] * width).architecture
+    problem = Problem(Dataset(rows, labels), shape, goal=Goal.MAX_MARGIN, bias=Bias.NONE)
+    found = bracket_at_width(problem, [], max_nodes=40)
+    assert found.nothing is not None
+    accepted(problem, None, found.nothing)
+    assert found.left == 0
