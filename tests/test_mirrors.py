@@ -77,6 +77,10 @@ ELSEWHERE = {
         verify/deciders/hidden/excluding verify/deciders/hidden/least_norm
         verify/deciders/hidden/leaves verify/deciders/hidden/networks verify/deciders/hidden/nodes
         verify/deciders/hidden/states""",
+    "verify/checker/test_vectors.py": """
+        verify/checker/vector_bounds verify/checker/vector_certificates verify/checker/vector_checking
+        verify/checker/vector_goals verify/checker/vector_stationary verify/checker/vector_statement""",
+    "verify/auditing/test_several_outputs.py": "verify/cli/several_outputs verify/report/several_outputs",
     "verify/problem/test_problem.py": "verify/checker/products",
     "verify/deciders/own_width/test_own_width.py": "verify/deciders/exclusion",
     "verify/deciders/closed_forms/test_parts.py": """

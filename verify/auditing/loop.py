@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from verify.auditing import regularised
 from verify.auditing.asked import Asked, Terms, pose, posed
@@ -47,6 +47,7 @@ from verify.auditing.searching import (
     WITNESSED,
     certified_bracket,
 )
+from verify.auditing.several_outputs import audited_several
 from verify.auditing.steps import Step
 from verify.auditing.trained_for import TrainedFor
 from verify.checker.errors import InputError
@@ -227,6 +228,11 @@ def audit(
     relax: of a network that does not fit, ask as well what it does fit: the targets within its largest residual, or the
     points that are on their sides. The answer, with certificates of its own, is the audit `.relaxed` of the result.
 
+    Of a network with several outputs (one for each class 0, 1, ..., or for each column of targets; two outputs where
+    the targets have two columns) the answers are a `verify.auditing.several_outputs.VectorAudit`, which prints and
+    saves likewise; it is asked of one hidden layer, with the losses squared, half-squared and logistic (cross-entropy
+    for classes), or for max-margin (pairwise) and min-norm.
+
     The `Audit` prints as a report, and has `.fits`, `.stationary`, `.local_optimum`, `.global_optimum` and
     `.global_any_width` (each with a `.verdict`), `.bracket` and `.excess`, the `.better` network, `.diagnosis` and
     `.next_steps`, `.layers`, `.relaxed`, `.save(folder)`, `.to_html(path)`, `.to_json()` and `.plot(path)`.
@@ -236,6 +242,17 @@ def audit(
     and bounds over all networks of their depth and slopes, which are exact for linear networks and for convolutions
     pooled over all places (any number of channels), and crude for others.
     """
+    several = audited_several(
+        network, data, y, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
+        slope=slope, trust_pickle=trust_pickle, target=target, tol=tol, stationary_tol=stationary_tol,
+        time_limit=time_limit, notes=notes, trained=trained,
+        others={
+            "frozen": frozen, "symbolic": symbolic, "layers": layers, "fit_tol": fit_tol,
+            "warm_start": warm_start, "standardise": standardise, "classes": classes,
+        },
+    )  # fmt: skip
+    if several is not None:
+        return cast("Audit", several)
     clock = Clock(a_time_limit(time_limit))
     terms = Terms.of(
         tol=tol,

@@ -50,11 +50,16 @@ def decide_folder(folder: Path, *, bare: bool = False) -> Decision:
     """Decide a folder that an audit wrote; with `bare`, certificates beside problem.json and network.json only.
 
     A folder without audit.json is refused unless it is said to be bare: then no table is made. Raises InputError for a
-    folder without problem.json and at least one certificate.
+    folder without problem.json and at least one certificate. A folder about several outputs is decided by
+    `verify.checker.vector_folder`.
     """
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise InputError(f"{folder} {what}: give a folder of certificates, or PROBLEM NETWORK CERTIFICATE")
+    if (folder / "vector-problem.json").is_file():
+        from verify.checker.vector_folder import decide_vector_folder  # others need not wait for it
+
+        return decide_vector_folder(folder, bare=bare)
     entries = sorted(folder.iterdir())
     if not (folder / PROBLEM).is_file():
         raise InputError(f"{folder} holds no problem.json: give a folder that isoptimal audit --certificates wrote")

@@ -1,4 +1,5 @@
-"""Enclosures of log(1 + e^-q) and of the entropy, for the logistic loss: rationals over 2^BITS, rounded outward.
+"""Enclosures of log(1 + e^-q), of log(sum_k e^f_k) and of the entropy, for the logistic loss and for cross-entropy of
+several classes: rationals over 2^BITS, rounded outward.
 
 Every step is one of integers k that stand for k / 2^BITS, rounded down where a lower bound is wanted and up where an
 upper bound is. Two series, whose remainders are known:
@@ -9,9 +10,10 @@ upper bound is. Two series, whose remainders are known:
 
 Other arguments are led to these: exp(-x) = exp(-x / 2^k)^(2^k), and -log(x) = k log 2 - log(2^k x).
 
-Source: `docs/mathematics.md`, 14.7 "The logistic loss".
+Source: `docs/mathematics.md`, 14.7 "The logistic loss"; of several classes `docs/vector.md`.
 """
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from verify.checker.errors import require
@@ -39,8 +41,40 @@ def softplus(q: Fraction) -> tuple[Fraction, Fraction]:
 def entropy_below(p: Fraction) -> Fraction:
     """A lower bound of -p log p - (1 - p) log(1 - p), for 0 <= p <= 1."""
     require(is_rational(p), "", "is an irrational number, of which no entropy is computed")
-    parts = (x * _minus_log(x)[0] for x in (p, 1 - p) if x)
+    return entropy_of_all_below((p, 1 - p))
+
+
+def entropy_of_all_below(probabilities: Iterable[Fraction]) -> Fraction:
+    """A lower bound of -sum_k p_k log p_k, for rational p_k from 0 to 1 with sum 1."""
+    parts = (x * _minus_log(x)[0] for x in probabilities if x)
     return Fraction(sum(map(_down, parts)), _ONE)
+
+
+def log_sum_exp(values: Iterable[Fraction]) -> tuple[Fraction, Fraction]:
+    """A lower and an upper bound of log(1 + sum_k e^g_k), for rational g_k.
+
+    One after the other: log(e^s + e^g) = g + log(1 + e^-(g - s)), which grows with s.
+    """
+    low = high = Fraction(0)
+    for g in values:
+        low = Fraction(_down(g + softplus(g - low)[0]), _ONE)
+        high = Fraction(_up(g + softplus(g - high)[1]), _ONE)
+    return low, high
+
+
+def probabilities(values: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    """A lower and an upper bound of each e^f_k / sum_j e^f_j, for rational f_k.
+
+    It grows with its own e^f_k and falls with the others, all of which are divided by the largest here.
+    """
+    most = max(values)
+    lows = [_exp_minus(_up(most - f), is_up=False) for f in values]
+    highs = [_exp_minus(_down(most - f), is_up=True) for f in values]
+    least, greatest = sum(lows), sum(highs)
+    return [
+        (Fraction(low, low + greatest - high), Fraction(high, high + least - low))
+        for low, high in zip(lows, highs, strict=True)
+    ]
 
 
 def logit(p: Fraction) -> tuple[Fraction, Fraction]:

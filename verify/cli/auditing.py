@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,9 +20,8 @@ from verify.cli.labels import two_classes
 from verify.cli.losses import loss_options
 from verify.cli.numbers import NumberType
 from verify.cli.places import check_file, check_folder, check_page, check_picture
-from verify.cli.printing import print_report, write_page
+from verify.cli.printing import print_report, write_json, write_page
 from verify.cli.reading import refused_unless
-from verify.files.writing import write_text
 from verify.numbers.floats import to_float
 from verify.problem.objectives import OUTPUT_BIASES, TRAINED
 
@@ -228,7 +226,10 @@ def audit_command(
         task = _case(network, options)
     else:
         from verify.auditing.trained_for import TrainedFor
+        from verify.cli.several_outputs import several_status
 
+        if (status := several_status(click.get_current_context().params)) is not None:
+            return status
         wanted = TrainedFor.of(
             network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
             two_logits=two_logits, trust_pickle=trust_pickle,
@@ -367,18 +368,11 @@ def _deliver(
         if folder is not None:
             paths = result.save(folder)
         if json_path is not None:
-            _write_json(result.to_json(paths), json_path)
+            write_json(result.to_json(paths), json_path)
         if page is not None:
             write_page(result, page, folder, given)
     finally:
         print_report(result, folder if paths is not None else None, to_stderr=json_path == "-", given=given)
-
-
-def _write_json(value: object, path: str) -> None:
-    if path == "-":
-        click.echo(json.dumps(value, indent=2))
-    else:
-        write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def _status(result: Audit, require: str | None, near: Fraction) -> int:

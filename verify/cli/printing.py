@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -9,11 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from verify.cli.commands import command_line, without_places
+from verify.files.writing import write_text
 
 if TYPE_CHECKING:
     from verify.auditing.record import Audit
 
-__all__ = ["print_report", "write_page"]
+__all__ = ["print_report", "write_json", "write_page"]
 
 
 def print_report(result: Audit, folder: str | None, *, to_stderr: bool, given: Mapping[str, str] | None = None) -> None:
@@ -29,6 +31,14 @@ def print_report(result: Audit, folder: str | None, *, to_stderr: bool, given: M
     else:
         width = console.width if "COLUMNS" in os.environ else 100
         click.echo(as_text(result, width, folder=folder, given=given, encoding=console.encoding), err=to_stderr)
+
+
+def write_json(value: object, path: str) -> None:
+    """Write it to a file, or for - print it."""
+    if path == "-":
+        click.echo(json.dumps(value, indent=2))
+    else:
+        write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_page(result: Audit, page: str, folder: str | None, given: Mapping[str, str] | None) -> None:

@@ -295,6 +295,12 @@ def read_case(source: object) -> Case:
     return cases.read_case(read_bytes(path), str(path))
 
 
+def stored_network(source: object, options: Options) -> tuple[str, Stored, tuple[str, ...]]:
+    """What messages call the source, the network as it is stored there, and notes. Raises InputError."""
+    place, found, notes, _ = _stored_network(source, options)
+    return place, found, notes
+
+
 def _stored_network(source: object, options: Options) -> tuple[str, Stored, tuple[str, ...], _Known]:
     """What messages call the source, what is stored there, notes, and what it knows of its data."""
     if not isinstance(source, str | PathLike):

@@ -24,7 +24,7 @@ from verify.report.audited import Audited
 from verify.report.layers import LAYERS
 from verify.report.wording import Wording, wording
 
-__all__ = ["Report", "as_html", "as_text", "render"]
+__all__ = ["Report", "as_html", "as_text", "drawn", "render"]
 
 _STYLES = {Verdict.PROVED: "bold green", Verdict.REFUTED: "bold red", Verdict.UNDECIDED: "bold yellow"}
 _COLOURS = {Verdict.PROVED: "#1a7f37", Verdict.REFUTED: "#cf222e", Verdict.UNDECIDED: "#9a6700"}
@@ -146,6 +146,11 @@ def as_text(
     encoding: str | None = None,
 ) -> str:
     """The report as plain lines of at most `width` characters, for an output in `encoding` (None: that of stdout)."""
+    return drawn(render(audit, folder=folder, given=given), width, encoding)
+
+
+def drawn(report: Report, width: int, encoding: str | None) -> str:
+    """A report as plain lines, for an output in `encoding` (None: that of stdout)."""
     encoding = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
     buffer = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     console = Console(
@@ -157,7 +162,7 @@ def as_text(
         highlight=False,
         emoji=False,
     )
-    console.print(render(audit, folder=folder, given=given))
+    console.print(report)
     buffer.flush()
     buffer.seek(0)
     return "\n".join(line.rstrip() for line in buffer.read().splitlines())

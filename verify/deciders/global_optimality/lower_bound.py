@@ -7,7 +7,7 @@ computed from the rounded leaves, upwards. Nothing here is trusted.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from operator import mul
@@ -30,9 +30,9 @@ from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import DualGuess
-    from solvers.pricing.tree import Leaf
+    from solvers.pricing.tree import Leaf, Tree
 
-__all__ = ["Cone", "coarse", "dual_point", "lower_bound"]
+__all__ = ["Cone", "coarse", "dual_point", "lower_bound", "one_tree"]
 
 FEWEST_BITS, MOST_BITS = 20, 44
 BITS_BELOW = 30  # beta is at least this many bits below what the float trees prove: it has to be above 0
@@ -98,6 +98,21 @@ def dual_point(
         trees.append(tuple(builder.nodes(mask, sign, tree.nodes or [], known)))
     beta = ceil_dyadic(max(builder.beta, Fraction(float(proof.beta)) / 2**BITS_BELOW), 44)
     return Dual(tuple(zip(support, multipliers, strict=True)), beta, denominator, tuple(trees)), value
+
+
+def one_tree(
+    problem: Problem, coefficients: Mapping[int, Fraction], tree: Tree, target: float, tol: float = 1e-9
+) -> tuple[int, Nodes, Fraction]:
+    """(denominator, tree, beta): h(u) <= beta ||u|| for these c_i, which floats hold exactly, on all columns.
+
+    target: what the float tree proves, nearly.
+    """
+    support, values = list(coefficients), list(coefficients.values())
+    bits = min(max(math.ceil(-math.log2(tol)) + 13, FEWEST_BITS), MOST_BITS)
+    denominator = _denominator(problem, support, values, bits)
+    builder = _Builder(problem, support, values, denominator, Fraction(target))
+    nodes = tuple(builder.nodes(0, 1, tree.nodes or []))
+    return denominator, nodes, builder.beta
 
 
 NEAR_END = 2**-40

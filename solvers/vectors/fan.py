@@ -1,0 +1,183 @@
+"""A fan of directions in the outputs that bounds ||H(u)||: each with a tree of the scalar problem q.H, cone by cone.
+
+Source: `docs/vector.md`, 3 "Two proofs that H is small".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import gcd
+
+import numpy as np
+
+from solvers.arrays import Floats
+from solvers.clock import is_late
+from solvers.pricing.search import ascend, bound_tree
+from solvers.pricing.tree import Tree
+from solvers.vectors.vector_instance import VectorInstance
+
+__all__ = ["FanGuess", "Side", "find_fan"]
+
+FLOOR = 0.5
+"""A direction need not be bounded by less than this part of the price: its tree is then small."""
+
+MOST_SIDES, TRIES = 600, 8
+WHOLE = 8
+"""A direction between two others is a sum of small multiples of both, up to this."""
+
+
+@dataclass(slots=True, eq=False)
+class Side:
+    """A direction.   coordinates: whole numbers, of the basis.   value: what q.H reaches; bound: what is to be proved.
+
+    tree: the proof; None until it is made.
+    """
+
+    coordinates: tuple[int, ...]
+    vector: Floats
+    value: float
+    bound: float
+    tree: Tree | None = None
+
+
+@dataclass(slots=True, eq=False)
+class FanGuess:
+    """sides: the directions in use.   orthants: the trees of their cones, None a leaf.   largest: the largest ||n||."""
+
+    sides: list[Side]
+    orthants: list[list[tuple[int, int, int] | None]]
+    largest: float
+
+
+@dataclass(slots=True, eq=False)
+class _Fan:
+    """What is searched: multipliers (n, K), basis (r, K); cones are to have ||n|| <= most."""
+
+    problem: VectorInstance
+    multipliers: Floats
+    basis: Floats
+    starts: Floats
+    price: float
+    slack: float
+    known: dict[tuple[int, ...], Side] = field(default_factory=dict[tuple[int, ...], Side])
+
+    def side(self, coordinates: tuple[int, ...]) -> Side:
+        """The direction, with a first guess of its bound."""
+        if coordinates not in self.known:
+            vector = np.array(coordinates, float) @ self.basis
+            _, values = ascend(
+                self.problem.rows, self.multipliers @ vector, self.problem.slope, self.starts, compiled=False
+            )
+            side = Side(coordinates, vector, max(float(values.max(initial=0.0)), 0.0), 0.0)
+            self.raise_to(side, side.value)
+            self.known[coordinates] = side
+        return self.known[coordinates]
+
+    def raise_to(self, side: Side, value: float) -> None:
+        """What q.H was seen to reach."""
+        side.value = max(side.value, value)
+        least = FLOOR * self.price * float(np.linalg.norm(side.vector))
+        side.bound, side.tree = max(side.value * (1 + self.slack / 3), least), None
+
+    def cones(self, most: float) -> FanGuess | None:
+        """The cones of all orthants, split until n is short enough; None where that takes too many directions."""
+        rank = len(self.basis)
+        used: dict[tuple[int, ...], int] = {}
+        orthants: list[list[tuple[int, int, int] | None]] = []
+        largest = 0.0
+        for signs in product((1, -1), repeat=rank):
+            units = [tuple(s if k == j else 0 for k in range(rank)) for j, s in enumerate(signs)]
+            for unit in units:
+                used.setdefault(unit, len(used))
+            nodes: list[tuple[int, int, int] | None] = []
+            waiting = [[self.side(unit) for unit in units]]
+            while waiting:
+                cone = waiting.pop()
+                length = self._length(cone)
+                if length <= most or rank == 1:
+                    largest = max(largest, length)
+                    nodes.append(None)
+                    continue
+                p, q = self._widest(cone)
+                middle = self.side(_between(cone[p], cone[q]))
+                nodes.append((used.setdefault(middle.coordinates, len(used)), p, q))
+                waiting += [[middle if at == p else s for at, s in enumerate(cone)]]
+                waiting += [[middle if at == q else s for at, s in enumerate(cone)]]
+                if len(used) > MOST_SIDES:
+                    return None
+            orthants.append(nodes)
+        return FanGuess([self.known[coordinates] for coordinates in used], orthants, largest)
+
+    @staticmethod
+    def _length(cone: list[Side]) -> float:
+        """||n|| with n.d = b for the directions of the cone, n in their span."""
+        d = np.array([side.vector for side in cone])
+        b = np.array([side.bound for side in cone])
+        return float(np.sqrt(max(float(b @ np.linalg.solve(d @ d.T, b)), 0.0)))
+
+    @staticmethod
+    def _widest(cone: list[Side]) -> tuple[int, int]:
+        """The two directions with the largest angle."""
+        d = np.array([side.vector / np.linalg.norm(side.vector) for side in cone])
+        products = d @ d.T + 2 * np.eye(len(d))
+        p, q = divmod(int(products.argmin()), len(d))
+        return min(p, q), max(p, q)
+
+    def prove(self, guess: FanGuess, deadline: float | None) -> bool:
+        """Trees for all directions in use; False where one of them reaches more than was thought, or time is up."""
+        is_whole = True
+        for side in guess.sides:
+            if side.tree is not None:
+                continue
+            if is_late(deadline):
+                return False
+            coefficients = self.multipliers @ side.vector
+            tree = bound_tree(
+                self.problem.rows, coefficients, self.problem.slope, side.bound, deadline=deadline, max_violators=4
+            )
+            if tree.nodes is not None:
+                side.tree = tree
+                continue
+            is_whole = False
+            if len(tree.violators):
+                values = np.maximum(tree.violators @ self.problem.rows.T, 0.0)
+                values += self.problem.slope * np.minimum(tree.violators @ self.problem.rows.T, 0.0)
+                self.raise_to(side, float((values @ coefficients).max()))
+        return is_whole
+
+
+def find_fan(
+    problem: VectorInstance,
+    multipliers: Floats,
+    basis: Floats,
+    price: float,
+    slack: float,
+    deadline: float | None,
+    starts: Floats,
+) -> FanGuess | None:
+    """A proof in floats that ||H(u)|| <= price (1 + slack) on the unit ball, nearly; None where none is found in time.
+
+    multipliers: shape (n, K), each a combination of the basis, shape (r, K), whose vectors are independent.   price: at
+    least the largest ||H(u)||.   starts: directions, shape (B, c), where H is long.
+    """
+    fan = _Fan(problem, multipliers, basis, starts, price, slack)
+    for _ in range(TRIES):
+        guess = fan.cones(price * (1 + slack))
+        if guess is None or is_late(deadline):
+            return None
+        if fan.prove(guess, deadline):
+            return guess
+    return None
+
+
+def _between(one: Side, other: Side) -> tuple[int, ...]:
+    """A direction between both, near the middle of the angle: whole and positive multiples of the two."""
+    ratio = float(np.linalg.norm(other.vector) / np.linalg.norm(one.vector))
+    share = Fraction(min(max(ratio, 1 / WHOLE), float(WHOLE))).limit_denominator(WHOLE) or Fraction(1, WHOLE)
+    sums = [
+        share.numerator * p + share.denominator * q for p, q in zip(one.coordinates, other.coordinates, strict=True)
+    ]
+    divisor = gcd(*sums)
+    return tuple(entry // divisor for entry in sums)

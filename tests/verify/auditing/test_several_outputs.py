@@ -1,0 +1,181 @@
+"""The audit of networks with several outputs, from arrays and PyTorch to a folder that is checked.
+
+`verify.auditing.several_outputs`, `verify.report.several_outputs` and `verify.cli.several_outputs`.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from verify import audit
+from verify.auditing.several_outputs import VectorAudit
+from verify.checker.errors import InputError
+from verify.checker.folder import decide_folder
+from verify.checker.questions import Question, Verdict
+from verify.cli.auditing import audit_command
+from verify.report.several_outputs import vector_as_html, vector_reasons
+
+I3 = np.eye(3)
+UNITS = {"W": I3, "v": I3, "slope": 0}
+SADDLE = {"W": np.eye(2)[::-1], "v": np.array([[0.0, 0.0], [1.0, 0.0]]), "slope": 1}
+"""The second singular pair, and a neuron whose output weights are 0."""
+
+DIAGONAL = np.diag([3.0, 2.0])
+
+
+def verdicts(found):
+    return {question.value: found.verdict(question).value for question in Question}
+
+
+def test_three_orthonormal_points(tmp_path):
+    found = audit(UNITS, I3, I3)
+    assert isinstance(found, VectorAudit)
+    assert {*verdicts(found).values()} == {"proved"}
+    assert found.bracket == (3, 3)
+    assert found.excess == (0, 0)
+    assert found.better is None
+    assert "stationary exactly" in str(found)
+    found.save(tmp_path / "proofs")
+    decided = decide_folder(tmp_path / "proofs")
+    assert decided.is_accepted
+    told = json.loads((tmp_path / "proofs" / "audit.json").read_text(encoding="utf-8"))
+    assert told["findings"]["local_optimum"]["verdict"] == "proved"
+    assert told["status"] == "done"
+
+
+def test_three_classes_with_margins():
+    found = audit(UNITS, I3, [0, 1, 2], tol="1e-4")
+    assert verdicts(found)["fits"] == "proved"
+    assert verdicts(found)["global_any_width"] == "refuted"
+    low, high = found.bracket
+    assert low**2 <= 6 <= high**2
+    assert high / low - 1 < Fraction(1, 10**4)
+    assert found.excess[0] > Fraction(22, 100)
+    assert found.better.width <= 3
+    assert "at margin 1" in str(found)
+    assert "<pre>" in vector_as_html(found)
+
+
+def test_a_network_that_does_not_fit():
+    found = audit(UNITS, I3, 2 * I3)
+    assert {*verdicts(found).values()} == {"refuted"}
+    assert found.objective is None
+    assert "no objective" in str(found)
+    assert found.bracket is None
+    assert found.facts["lower"] == "6"
+    assert "at least 6" in str(found)
+
+
+def test_the_saddle_is_beaten():
+    found = audit(SADDLE, np.eye(2), DIAGONAL, loss="half-squared", decay=1, reduction="sum", bias="none")
+    assert found.problem.decay.hidden == 1
+    assert verdicts(found)["stationary"] == "refuted"  # the other neuron has weights without outputs
+    assert verdicts(found)["global_optimum"] == "refuted"
+    assert found.bracket[0] == 4
+    assert found.bracket[1] < Fraction(4001, 1000)
+
+
+def test_a_zero_neuron_is_no_local_optimum():
+    zeros = {"W": np.zeros((2, 2)), "v": np.zeros((2, 2)), "slope": 0}
+    found = audit(zeros, np.eye(2), DIAGONAL, loss="half-squared", decay=1, reduction="sum")
+    assert verdicts(found)["stationary"] == "proved"
+    assert verdicts(found)["local_optimum"] == "refuted"
+    assert vector_reasons(found)["local_optimum"].startswith("the objective falls")
+    assert found.objective == (Fraction(13, 2), Fraction(13, 2))
+
+
+def test_the_terms_of_pytorch():
+    """MSELoss averages over points and outputs, without ½; cross-entropy over points."""
+    found = audit(UNITS, I3, 2 * I3, loss="squared", decay="0.3")
+    assert found.problem.decay.hidden == Fraction(3, 10) * 9 / 2
+    mean = Fraction(3, 9) + Fraction(3, 20) * 6
+    assert found.objective == (mean, mean)
+    entropy = audit(UNITS, I3, [0, 1, 2], loss="logistic", decay="0.3", time_limit=20)
+    assert entropy.problem.decay.output == Fraction(9, 10)
+    loss = -np.log(np.e / (np.e + 2))
+    assert float(entropy.objective[0]) == pytest.approx(loss + 0.9)
+    summed = audit(UNITS, I3, 2 * I3, loss="squared", decay="0.3", reduction="sum")
+    assert summed.objective == (3 + Fraction(9, 10),) * 2
+
+
+def test_what_is_not_asked_of_several_outputs():
+    for options, said in (
+        ({"trained": "hidden"}, "trained"),
+        ({"symbolic": True}, "symbolic"),
+        ({"loss": "hinge", "decay": 1}, "squared, half-squared and logistic"),
+        ({"loss": "logistic", "decay": 1}, "needs classes"),
+        ({"goal": "max-margin"}, "needs classes"),
+        ({"goal": "min-norm", "loss": "squared", "decay": 1}, "leave goal out"),
+        ({"decay": 1}, "without a loss"),
+        ({"bias": "free"}, "no hidden"),
+        ({"goal": "something"}, "max-margin or min-norm"),
+    ):
+        with pytest.raises(InputError, match=said):
+            audit(UNITS, I3, 2 * I3, **options)
+    with pytest.raises(InputError, match="columns"):
+        audit(UNITS, I3, np.ones((3, 2)))
+    with pytest.raises(InputError, match="classes 0, 1"):
+        audit(UNITS, I3, [0, 1, 7])
+    with pytest.raises(InputError, match="takes 3 inputs"):
+        audit(UNITS, np.ones((3, 2)), I3)
+    with pytest.raises(InputError, match="output bias"):
+        audit({**UNITS, "b2": [1, 0, 0]}, I3, I3)
+    assert "left out" in str(audit({**UNITS, "b2": [0, 0, 0]}, I3, I3))
+    with pytest.raises(TypeError, match="truth value"):
+        bool(audit(UNITS, I3, I3))
+
+
+def test_two_outputs_beside_labels_are_read_as_one():
+    net = {"W": np.eye(2), "v": np.array([[1.0, -1.0], [-1.0, 1.0]]), "slope": 0}
+    assert not isinstance(audit(net, np.eye(2), [1.0, -1.0], two_logits="difference"), VectorAudit)
+    both = audit(net, np.eye(2), np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    assert isinstance(both, VectorAudit)
+
+
+def test_the_command_line(tmp_path):
+    np.savez(tmp_path / "net.npz", **UNITS)
+    np.savez(tmp_path / "data.npz", X=I3, y=I3)
+    runner = CliRunner()
+    files = [str(tmp_path / "net.npz"), str(tmp_path / "data.npz")]
+    whole = [*files, "--certificates", str(tmp_path / "proofs"), "--json", "-", "--require", "global"]
+    done = runner.invoke(audit_command, whole, standalone_mode=False)
+    assert done.return_value == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["bracket"] == ["3", "3"]
+    assert decide_folder(tmp_path / "proofs").is_accepted
+    margins = [*files[:1], str(tmp_path / "classes.npz"), "--require", "global"]
+    np.savez(tmp_path / "classes.npz", X=I3, y=[0, 1, 2])
+    assert runner.invoke(audit_command, margins, standalone_mode=False).return_value == 1
+    with pytest.raises(InputError, match="warm_start"):
+        runner.invoke(
+            audit_command, [*files, "--warm-start", str(tmp_path)], standalone_mode=False, catch_exceptions=False
+        )
+
+
+def test_a_module_of_pytorch():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(2, 6), torch.nn.ReLU(), torch.nn.Linear(6, 3)).double()
+    X = torch.tensor([[1.0, 0.2], [-0.3, 1.0], [-0.8, -0.7], [0.9, 0.4], [-0.2, 0.8], [-0.6, -1.0]], dtype=torch.double)
+    y = torch.tensor([0, 1, 2, 0, 1, 2])
+    optimiser = torch.optim.LBFGS(model.parameters(), max_iter=400, line_search_fn="strong_wolfe")
+
+    def closure():
+        optimiser.zero_grad()
+        decay = sum((p**2).sum() for p in model.parameters())
+        loss = torch.nn.functional.cross_entropy(model(X), y) + 0.05 * decay
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    value = closure().item()
+    found = audit(model, X, y, loss="logistic", decay="0.1", tol="0.01", time_limit=40)
+    assert float(found.objective[0]) == pytest.approx(value, rel=1e-9)
+    assert found.problem.decay.output_bias == found.problem.decay.output
+    assert found.verdict(Question.GLOBAL_ANY_WIDTH) in (Verdict.PROVED, Verdict.REFUTED)
+    assert float(found.bracket[0]) <= value

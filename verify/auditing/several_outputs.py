@@ -1,0 +1,346 @@
+"""The audit of a network with several outputs: the five questions, the bracket over any width, certificates.
+
+Certificates are of kinds of their own (`verify.checker.vector_checking`), and every verdict is read off one that was
+accepted (`verify.checker.vector_folder.vector_facts`), as a folder is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
+
+import numpy as np
+
+from solvers.vectors.vector_search import VectorGuess, search_vectors
+from verify.auditing.clock import Clock
+from verify.checker.errors import InputError
+from verify.checker.exact import root_ends
+from verify.checker.questions import Question, Verdict
+from verify.checker.vector_certificates import (
+    VectorBetterNetwork,
+    VectorBound,
+    VectorCertificate,
+    VectorDoesNotFit,
+    VectorOptimalWithin,
+    VectorUpperBound,
+    VectorValue,
+    vector_claim,
+)
+from verify.checker.vector_checking import VectorAccepted, check_vector
+from verify.checker.vector_folder import (
+    VECTOR_AUDIT,
+    VECTOR_FILE,
+    VECTOR_NETWORK,
+    VECTOR_PROBLEM,
+    vector_facts,
+)
+from verify.checker.vector_statement import VectorNetwork, VectorProblem, vector_objective
+from verify.checker.vector_stationary import VectorNotStationary
+from verify.deciders.finding import Ending
+from verify.deciders.proposal import FLOAT_FAILURES
+from verify.deciders.time_limits import is_late, now
+from verify.deciders.vectors.arrays import as_vector_instance, exact_network, float_network
+from verify.deciders.vectors.bounds import MOST_RANK, TOO_MANY_DIMENSIONS, lower_bounds, span_of
+from verify.deciders.vectors.descent import descended
+from verify.deciders.vectors.multipliers import exact_multipliers
+from verify.deciders.vectors.stationarity import stationary_proofs, ways_down
+from verify.files.writing import replace_folder
+from verify.numbers.arguments import a_path, a_time_limit, a_tolerance
+from verify.numbers.floats import to_float
+from verify.problem.members import trains_all
+from verify.problem.problem import Trained
+from verify.problem.vectors import VectorAsked, vector_asked
+from verify.readers.reading import Options
+from verify.readers.several_outputs import several_outputs
+from verify.report.several_outputs import vector_as_html, vector_as_text, vector_reasons
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+__all__ = ["VectorAudit", "audited_several", "audited_vectors"]
+
+SHARE, LEAST_SLACK = 0.35, 1e-4
+"""Of the time for the search of a dual point; how near to the price its H is brought, relative to it."""
+
+SECONDS = 120.0
+"""Without a time limit."""
+
+_C = TypeVar("_C", bound=VectorCertificate)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorAudit:
+    """The answers about one network with several outputs.
+
+    asked: the problem, in the normal form and in the user's terms.   certificates: accepted ones, by file names.
+    facts: what they prove, as in audit.json: "findings" by question, "objective", "bracket", "excess".
+    better: the best network found that is better; None for none.   ending: how the search ended; limit: why the bracket
+    is wider than asked, "" where it is not.
+    """
+
+    asked: VectorAsked
+    network: VectorNetwork
+    certificates: dict[str, VectorCertificate]
+    facts: dict[str, Any]
+    better: VectorNetwork | None
+    ending: Ending
+    limit: str
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an audit has no truth value: ask `.verdict(question)`")
+
+    @property
+    def problem(self) -> VectorProblem:
+        """The problem in the normal form."""
+        return self.asked.problem
+
+    def verdict(self, question: Question) -> Verdict:
+        """What is known about one of the five questions."""
+        return Verdict(self.facts["findings"][question.value]["verdict"])
+
+    @property
+    def bracket(self) -> tuple[Fraction, Fraction] | None:
+        """Of the best objective over all widths, in the user's terms; None where it is not known."""
+        return _pair(self.facts["bracket"], self.asked.scale)
+
+    @property
+    def excess(self) -> tuple[Fraction, Fraction] | None:
+        """How far above the best the network is, relative to it; None where that is not known."""
+        return _pair(self.facts["excess"], Fraction(1))
+
+    @property
+    def objective(self) -> tuple[Fraction, Fraction] | None:
+        """Ends of the objective of the network, in the user's terms; None where it does not fit."""
+        return _pair(self.facts["objective"], self.asked.scale)
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as a JSON object of schema "vector-audit-1": what is proved, and words beside it."""
+        return {
+            **self.facts,
+            "reasons": vector_reasons(self),
+            "status": self.ending.value,
+            "notes": [*self.notes, *([self.limit] if self.limit else [])],
+            "seconds": round(self.seconds, 3),
+        }
+
+    def files(self) -> dict[str, bytes]:
+        """What `save` writes into the folder: the content of each file by its name."""
+        records = {VECTOR_PROBLEM: self.problem, VECTOR_NETWORK: self.network, **self.certificates}
+        contents = {name: record.canonical_text().encode() + b"\n" for name, record in records.items()}
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        audit = json.dumps(self.to_json() | {"files": hashes}, indent=2, ensure_ascii=False) + "\n"
+        return contents | {VECTOR_AUDIT: audit.encode("utf-8")}
+
+    def save(self, folder: str | Path) -> dict[str, str]:
+        """Write the problem, the network, each certificate and audit.json into `folder`: file name -> path.
+
+        `isoptimal check FOLDER` decides it.
+        """
+        target, files = a_path(folder, "folder"), self.files()
+        replace_folder(target, files, lambda name: VECTOR_FILE.fullmatch(name) is not None, VECTOR_AUDIT)
+        return {name: str(target / name) for name in files if name != VECTOR_AUDIT}
+
+    def __str__(self) -> str:
+        return vector_as_text(self)
+
+    def __repr__(self) -> str:
+        told = [f"{q.value.replace('_', ' ')} {self.verdict(q).value}" for q in Question]
+        return f"<VectorAudit: {', '.join(told)}; {self.ending.value}>"
+
+    def _repr_html_(self) -> str:
+        return vector_as_html(self)
+
+
+def _pair(texts: list[str] | None, scale: Fraction) -> tuple[Fraction, Fraction] | None:
+    return None if texts is None else (Fraction(texts[0]) * scale, Fraction(texts[1]) * scale)
+
+
+@dataclass(slots=True, eq=False)
+class _Pending:
+    """What is known on the way: certificates that were accepted, by file name."""
+
+    problem: VectorProblem
+    network: VectorNetwork
+    tolerance: Fraction
+    stationary_tolerance: Fraction
+    certificates: dict[str, VectorCertificate]
+
+    def accepted(self, proof: _C, suffix: str = "") -> _C | None:
+        """The certificate with its hashes and claim, where the checker accepts it; then it is kept."""
+        about = self.network.sha256() if proof.IS_ABOUT_NETWORK else ""
+        made = replace(proof, problem=self.problem.sha256(), network=about)
+        made = replace(made, claim=vector_claim(self.problem, made))
+        if not isinstance(check_vector(self.problem, self.network, made), VectorAccepted):
+            return None
+        self.certificates[f"{made.KIND}{suffix}.json"] = made
+        return made
+
+    def first(self, proofs: Iterable[VectorCertificate]) -> VectorCertificate | None:
+        """The first that is accepted."""
+        return next((found for proof in proofs if (found := self.accepted(proof)) is not None), None)
+
+
+def audited_several(
+    network: object, data: object, y: object, *,
+    goal: object, loss: object, decay: object, reduction: object, bias: object, output_bias: object,
+    slope: object, trust_pickle: bool, target: str | None, trained: object, others: Mapping[str, object],
+    tol: object, stationary_tol: object, time_limit: float | None, notes: Iterable[str] = (),
+) -> VectorAudit | None:  # fmt: skip
+    """The audit where the network has several outputs; None where it has one, or two that are read as one.
+
+    others: options of which nothing is asked of several outputs, by their names; None, False or 0 where they are
+    not given.
+    Raises InputError.
+    """
+    options = Options(slope=slope, trust_pickle=trust_pickle)
+    found = several_outputs(network, data, y, options=options, target=target)
+    if found is None:
+        return None
+    given = [
+        name for name, option in others.items() if not (option is None or (type(option) in (bool, int) and not option))
+    ]
+    if isinstance(trained, str) and trained in set(Trained) and not trains_all(Trained(trained)):
+        given.append("trained")
+    if given:
+        raise InputError(f"{given[0]} is given, which is not asked of a network with several outputs: leave it out")
+    asked, own = vector_asked(
+        found.network, found.inputs, found.targets, are_classes=found.are_classes, goal=goal, loss=loss, decay=decay,
+        reduction=reduction, bias=bias, output_bias=output_bias,
+    )  # fmt: skip
+    within = Fraction(1, 1000) if stationary_tol is None else a_tolerance(stationary_tol, "stationary_tol")
+    return audited_vectors(
+        asked, own, tol=a_tolerance(tol, "tol"), stationary_tol=within, time_limit=a_time_limit(time_limit),
+        notes=(*notes, *found.notes),
+    )  # fmt: skip
+
+
+def audited_vectors(
+    asked: VectorAsked,
+    network: VectorNetwork,
+    *,
+    tol: Fraction,
+    stationary_tol: Fraction,
+    time_limit: float | None,
+    notes: Iterable[str] = (),
+) -> VectorAudit:
+    """The audit of a network with several outputs, of one hidden layer. Sound, as every verdict has a certificate."""
+    clock = Clock(SECONDS if time_limit is None else time_limit)
+    search = _Pending(asked.problem, network, tol, stationary_tol, {})
+    mine = vector_objective(asked.problem, network)
+    if mine is None:
+        pairs = range(len(asked.problem.targets))
+        search.first(VectorDoesNotFit(i) for i in pairs)
+    else:
+        search.accepted(VectorValue(*mine))
+        with suppress(*FLOAT_FAILURES):
+            _stationary(search)
+    guess, better, limit = None, None, ""
+    try:
+        guess = _guessed(search, clock)
+    except FLOAT_FAILURES:
+        limit = "the arithmetic of floats failed in the search"
+    if guess is not None:
+        better = _better(search, guess, mine)
+        limit = _bounded(search, clock, guess, better)
+    facts = vector_facts(asked.problem, network, search.certificates, tol, stationary_tol)
+    ending = Ending.TIME if is_late(clock.deadline) else Ending.STALLED if limit else Ending.DONE
+    return VectorAudit(
+        asked=asked, network=network, certificates=search.certificates, facts=facts, better=better, ending=ending,
+        limit=limit, seconds=now() - clock.began, notes=(*asked.notes, *notes),
+    )  # fmt: skip
+
+
+def _stationary(search: _Pending) -> None:
+    """Whether it is stationary, and whether a way down begins at it."""
+    tolerance = search.stationary_tolerance
+    for proof in stationary_proofs(search.problem, search.network, tolerance):
+        found = search.accepted(proof)
+        if found is not None and (found.KIND == VectorNotStationary.KIND or found.own_tolerance <= tolerance):
+            break
+    search.first(proof for proof, _ in ways_down(search.problem, search.network))
+
+
+def _guessed(search: _Pending, clock: Clock) -> VectorGuess | None:
+    """A dual point and a network of any width, in floats."""
+    instance = as_vector_instance(search.problem)
+    hidden, _, _ = float_network(search.network)
+    slack = min(max(to_float(search.tolerance), 1e-7), LEAST_SLACK)
+    return search_vectors(instance, hidden, slack, clock.share(SHARE))
+
+
+def _better(search: _Pending, guess: VectorGuess, mine: tuple[Fraction, Fraction] | None) -> VectorNetwork | None:
+    """The best network found, with what it proves: of any width, and of the network's own by descent from it."""
+    problem = search.problem
+    known = [exact_network(problem, guess.hidden, guess.output, guess.shift)]
+    values = [(found, value) for found in known if (value := vector_objective(problem, found)) is not None]
+    own = descended(problem, search.network) if mine is not None else None
+    if own is not None and (value := vector_objective(problem, own)) is not None:
+        values.append((own, value))
+    if not values:
+        return None
+    best, (_, high) = min(values, key=lambda pair: pair[1][1])
+    if mine is None or high < mine[1]:
+        search.accepted(VectorUpperBound(best, _above(high)))
+    if mine is None:
+        return best
+    narrow = [found for found, value in values if found.width <= search.network.width and value[1] < mine[0]]
+    for found in sorted(narrow, key=lambda one: (vector_objective(problem, one) or mine)[1])[:1]:
+        search.accepted(VectorBetterNetwork(found, search.tolerance, "own-width"), "-own")
+    if best.width > search.network.width or not narrow:
+        search.accepted(VectorBetterNetwork(best, search.tolerance, "any-width"))
+    return best if high < mine[0] else None
+
+
+def _above(number: Fraction) -> Fraction:
+    """The number, or one that is a little larger and shorter."""
+    return number if number.denominator.bit_length() < 200 else root_ends(number, 1, 64)[1]
+
+
+def _bounded(search: _Pending, clock: Clock, guess: VectorGuess, better: VectorNetwork | None) -> str:
+    """The lower bounds, until one is as near as asked, or the time is up; why it is not, "" where it is."""
+    problem = search.problem
+    mine = vector_objective(problem, search.network)
+    upper = [value[1] for one in (search.network, better) if one and (value := vector_objective(problem, one))]
+    upper += [proof.upper for proof in search.certificates.values() if isinstance(proof, VectorUpperBound)]
+    candidates = [c for c in exact_multipliers(problem, guess.multipliers) if c]
+    starts = np.concatenate([guess.hidden, np.random.default_rng(0).normal(size=(40, guess.hidden.shape[1]))])
+    sizes = np.linalg.norm(starts, axis=1, keepdims=True)
+    starts = starts[sizes[:, 0] > 0] / sizes[sizes[:, 0] > 0]
+    tol = max(to_float(search.tolerance), LEAST_SLACK)
+    best: VectorBound | None = None
+    try:
+        for bound in lower_bounds(problem, guess.multipliers, starts, tol, clock.deadline):
+            best = search.accepted(bound) or best
+            if mine is not None and best is not None and mine[1] <= (1 + search.tolerance) * best.lower:
+                break
+            if best is not None and upper and min(upper) <= (1 + search.tolerance) * best.lower:
+                break
+    except FLOAT_FAILURES:
+        return "the arithmetic of floats failed in the proof of a lower bound"
+    if best is None:
+        many = len(span_of(candidates[-1])) if candidates else 0
+        return TOO_MANY_DIMENSIONS.format(rank=many) if many > MOST_RANK else "no lower bound was proved in time"
+    if mine is not None:
+        tolerance = _least_tolerance(mine[1], best.lower, search.tolerance)
+        if tolerance is not None:
+            search.accepted(VectorOptimalWithin(tolerance, best))
+    is_narrow = bool(upper) and min(upper) <= (1 + search.tolerance) * best.lower
+    return "" if is_narrow else "the bracket is wider than the tolerance"
+
+
+def _least_tolerance(value: Fraction, lower: Fraction, asked: Fraction) -> Fraction | None:
+    """0 where the value is its bound, the tolerance that is asked where it is within it, else None."""
+    if value == lower:
+        return Fraction(0)
+    return asked if value <= (1 + asked) * lower else None

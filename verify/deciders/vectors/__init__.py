@@ -1,0 +1,1 @@
+"""Deciders of networks with several outputs: bounds of any width, stationarity, ways down."""

@@ -1,0 +1,79 @@
+"""Multipliers of floats as short exact ones that the goal admits.
+
+Of cross-entropy and of pairwise margins the entries of C_i add up to 0, with none above 0 but that of the class; with a
+free output bias the C_i add up to 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verify.checker.vector_statement import VectorProblem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+__all__ = ["exact_multipliers"]
+
+BITS, SHORT = 30, 60
+NEARLY = 1e-4
+"""How far a fraction with a small denominator may be, relative to the largest multiplier."""
+
+Vectors = dict[int, tuple[Fraction, ...]]
+
+
+def exact_multipliers(problem: VectorProblem, multipliers: Array) -> Iterator[Vectors]:
+    """Candidates, the shortest first: fractions with small denominators where these are near, then dyadic ones.
+
+    Points whose C_i is tiny are left out.
+    """
+    largest = max(float(np.abs(multipliers).max(initial=0.0)), 1e-300)
+    nice = [[Fraction(entry).limit_denominator(SHORT) for entry in row] for row in multipliers.tolist()]
+    apart = np.abs(multipliers - np.array(nice, dtype=float)).max(initial=0.0)
+    if apart <= NEARLY * largest:
+        yield from _admitted(problem, nice)
+    unit = Fraction(2) ** int(np.floor(np.log2(largest)) - BITS)
+    small = largest * 2.0**-BITS * 4
+    rounded = [
+        [round(Fraction(entry) / unit) * unit if abs(entry) > small else Fraction(0) for entry in row]
+        for row in multipliers.tolist()
+    ]
+    yield from _admitted(problem, rounded)
+
+
+def _admitted(problem: VectorProblem, rows: list[list[Fraction]]) -> Iterator[Vectors]:
+    """The rows, repaired where the goal bounds them; none where a free output bias cannot be repaired."""
+    found = [list(row) for row in rows]
+    if problem.goal in ("cross-entropy", "max-margin"):
+        for row, target in zip(found, problem.targets, strict=True):
+            k = target.index(Fraction(1))
+            row[:] = [min(entry, Fraction(0)) for entry in row]
+            row[k] = Fraction(0)
+            row[k] = -sum(row, Fraction(0))
+            if problem.goal == "cross-entropy" and row[k] > 1:
+                row[:] = [entry / row[k] for entry in row]
+    if problem.decay.output_bias == 0 and not _balanced(problem, found):
+        return
+    yield {i: tuple(row) for i, row in enumerate(found) if any(row)}
+
+
+def _balanced(problem: VectorProblem, rows: list[list[Fraction]]) -> bool:
+    """Make the sum 0, by what one point can give; False where none can."""
+    surplus = [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
+    if not any(surplus):
+        return True
+    for row, target in zip(rows, problem.targets, strict=True):
+        other = [entry - rest for entry, rest in zip(row, surplus, strict=True)]
+        try:
+            problem.rules.dual(target, tuple(other))
+        except ValueError:
+            continue
+        row[:] = other
+        return True
+    return False
