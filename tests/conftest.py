@@ -1,4 +1,7 @@
-"""For all tests: fixed seeds; a skip that skips.txt, or the file that ISOPTIMAL_SKIPS names, does not list fails."""
+"""For all tests: fixed seeds, and a part of the random instances unless ISOPTIMAL_TESTS is long (`tests/amount.py`).
+
+A skip that skips.txt, or the file that ISOPTIMAL_SKIPS names, does not list fails the run.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.amount import draws, part
 from verify.testing import CI, register_profiles
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded: threads only cost at these sizes
@@ -22,7 +26,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it, 
 gc.set_threshold(50_000, 20, 20)  # exact arithmetic makes many small objects, hardly any of them in cycles
 
 register_profiles()
-settings.load_profile(CI)
+settings.register_profile("usual", settings.get_profile(CI), max_examples=draws(40, 100))
+settings.load_profile("usual")
 
 SKIPS = Path(os.environ.get("ISOPTIMAL_SKIPS", Path(__file__).with_name("skips.txt")))
 skipped: list[tuple[str, str]] = []
@@ -34,6 +39,14 @@ def _frozen() -> Iterator[None]:
     yield
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only the long form runs; pytest says how many those are."""
+    kept, left = part(items, config.args)
+    if left:
+        items[:] = kept
+        config.hook.pytest_deselected(items=left)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -21,6 +21,7 @@ def searched(problem, *start, **options):
 
 
 @pytest.mark.parametrize("seed", range(320))
+@pytest.mark.one_in(4)
 def test_the_bracket_holds_the_optimum_over_all_cells(seed):
     problem, name = random_problem(np.random.default_rng(seed))
     found, wanted = searched(problem), over_all_cells(problem, name)
@@ -36,6 +37,7 @@ def test_the_bracket_holds_the_optimum_over_all_cells(seed):
 
 @pytest.mark.parametrize("b2", [None, 0, Fraction(1, 2)])
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.one_in(3)
 def test_the_logistic_bracket_holds_the_optimum_over_all_cells(seed, b2):
     problem, name = random_problem(np.random.default_rng(300 + seed), "logistic", b2)
     found, wanted = searched(problem), over_all_cells(problem, name)

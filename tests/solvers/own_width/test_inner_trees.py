@@ -106,6 +106,7 @@ def drawn(seed):
 
 
 @pytest.mark.parametrize("seed", range(16))
+@pytest.mark.one_in(2)
 def test_nothing_is_excluded_that_fits(seed):
     instance, masks = drawn(seed)
     if not instance.targets.any():

@@ -227,6 +227,7 @@ CASES = [(1, 1), (1, 3), (4, 2), (2, 3), (8, 3), (12, 3), (10, 4)]
 @pytest.mark.parametrize(("count", "dimension"), CASES)
 @pytest.mark.parametrize("slope", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.one_in(3)
 def test_the_tree_closes_just_above_the_maximum(count, dimension, slope, seed):
     rows, weights = instance(seed, count, dimension)
     for sign in (1, -1):

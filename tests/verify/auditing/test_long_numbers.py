@@ -90,7 +90,7 @@ def test_a_margin_that_no_certificate_holds_is_refused_in_one_sentence():
         audit(network, Dataset([[1]], [1]), goal="max-margin")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_relu_networks_of_100_points_that_interpolate():
     """The exact repair has an objective of more than 4,300 digits, which the bracket holds."""
     rng = np.random.default_rng(0)

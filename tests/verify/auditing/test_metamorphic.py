@@ -368,6 +368,7 @@ def applicable():
 
 
 @pytest.mark.parametrize(("name", "symmetry"), list(applicable()))
+@pytest.mark.one_in(5)
 def test_verdicts_stay_and_brackets_scale(name, symmetry):
     before = problem(name)
     posed = SYMMETRIES[symmetry](before)
@@ -428,6 +429,7 @@ def extreme_units():
 
 
 @pytest.mark.parametrize(("name", "extreme"), list(extreme_units()))
+@pytest.mark.one_in(3)
 def test_what_is_stationary_stays_so_in_extreme_units(name, extreme):
     posed: Posed | None = problem(name)
     for scaled in EXTREMES[extreme]:

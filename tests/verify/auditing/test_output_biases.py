@@ -21,6 +21,7 @@ BEST = Network.two_layer([[1]], [1], b2=-2)
 
 
 @pytest.mark.parametrize("seed", range(80))
+@pytest.mark.one_in(4)
 def test_brackets_and_refusals_against_a_program_over_all_cells(seed):
     """The bracket holds the optimum, from both sides exactly; a proof that none fits only where none does."""
     problem = random_constraints(np.random.default_rng(seed))

@@ -72,6 +72,7 @@ def assert_says_one_thing(result, network):
 
 @pytest.mark.parametrize("size", [0.0, 1e-16, 1e-14, 1e-12, 1e-9])
 @pytest.mark.parametrize("name", OPTIMA)
+@pytest.mark.one_in(3)
 def test_an_optimum_that_rounding_moved_is_one_nearby(name, size):
     optimum = OPTIMA[name]
     network, data = moved(optimum, size)

@@ -24,7 +24,7 @@ FAMILIES = [
     ("iris-linear", "linear"),
     ("signs-1d", "relu"),
     ("regression-12", "relu"),
-    pytest.param("moons-200", "relu", marks=pytest.mark.slow),
+    pytest.param("moons-200", "relu", marks=pytest.mark.long),
 ]
 SECONDS = {"moons-200": 100}  # of the processor; all others 30
 

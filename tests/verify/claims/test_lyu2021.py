@@ -10,6 +10,7 @@ from hypothesis import find, given, settings
 from scipy.special import expi
 
 from solvers.training.flow.gradient_flow import gradient_flow
+from tests.amount import UNSHRUNK
 from verify import Dataset, Network
 from verify.checker.exact import dot
 from verify.claims import Instance, Outcome, failed, held, read_instance, registry, run, stationary
@@ -318,13 +319,13 @@ def test_a_linear_kkt_point_is_no_example_of_the_left_picture():
 
 def test_weights_that_are_no_numbers_and_flows_that_stand_still_are_never_held(monkeypatch):
     """max(0, nan) is 0: an error that is no number was once an error of 0, and so below every bound."""
-    start = Instance(*find(symmetric_starts(), lambda _: True))
+    start = Instance(*find(symmetric_starts(), lambda _: True, settings=UNSHRUNK))
     nothing = np.full(len(parameters_of(start.network)), np.nan)
     assert growth.m_norm(nothing, start.network.width) == float("inf")
     assert growth.m_norm(np.append(np.ones(len(nothing) - 1), np.nan), start.network.width) == float("inf")
     monkeypatch.setattr(lemma_5_2, "course", lambda *_: lambda _: nothing)
     assert lemma_5_2.aligns(start).outcome is not Outcome.HELD
-    pair = Instance(*find(embedded_pairs(), lambda _: True))
+    pair = Instance(*find(embedded_pairs(), lambda _: True, settings=UNSHRUNK))
     monkeypatch.setattr(lemma_5_3, "course", lambda instance, *_: lambda _: parameters_of(instance.network) * np.nan)
     assert lemma_5_3.commutes(pair).outcome is Outcome.UNDECIDED
     monkeypatch.setattr(lemma_5_3, "course", lambda instance, *_: lambda _: parameters_of(instance.network))

@@ -75,6 +75,7 @@ def problem(goal, points=14, columns=3, width=6, seed=0):
 
 @pytest.mark.parametrize("goal", ["max-margin", "min-norm"])
 @pytest.mark.parametrize("limit", [1, 5, 20, 100])
+@pytest.mark.one_in(2)
 def test_an_audit_ends_soon_after_its_limit_however_often_it_looks(goal, limit):
     network, data = problem(goal)
     found, ticking = timed(network, data, limit, goal=goal)

@@ -283,6 +283,7 @@ RANDOM = list(random_problems(11, 64))
 
 
 @pytest.mark.parametrize("number", range(len(RANDOM)))
+@pytest.mark.one_in(3)
 def test_every_rung_fits_with_its_objective(number):
     """Both goals, all biases and slopes, masks; the ladder falls, the excess brackets the truth."""
     problem, network = RANDOM[number]
@@ -318,6 +319,7 @@ def test_every_rung_fits_with_its_objective(number):
 
 
 @pytest.mark.parametrize("number", range(len(RANDOM)))
+@pytest.mark.one_in(3)
 def test_the_parts_add_up_to_the_excess(number):
     problem, network = RANDOM[number]
     value = objective(problem, network)

@@ -59,6 +59,7 @@ SEEN = {
 
 
 @pytest.mark.parametrize("name", SEEN)
+@pytest.mark.one_in(2)
 def test_every_text_and_size_is_that_of_the_network(name):
     network, data, options = SEEN[name]
     assert check_pictures(audit(network, data, time_limit=5, **options))

@@ -53,6 +53,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.one_in(2)
 def test_a_loss_is_drawn_at_its_own_scale(name, tmp_path):
     network, data, asked = LOSSES[name]
     result = audit(network, data, **asked)

@@ -112,23 +112,27 @@ def check(number: int, drawn=posed, **more) -> int:
 
 
 @pytest.mark.parametrize("number", range(60))
+@pytest.mark.one_in(4)
 def test_sentences_are_what_the_certificates_prove(number):
     assert check(number) > 0
 
 
 @pytest.mark.parametrize("number", range(80))
+@pytest.mark.one_in(4)
 def test_sentences_about_degenerate_networks_are_true(number):
     assert check(number, degenerate) > 0
 
 
 @pytest.mark.parametrize("drawn", [posed, degenerate])
 @pytest.mark.parametrize("number", range(100, 115))
+@pytest.mark.one_in(4)
 def test_sentences_about_given_output_weights_are_true(number, drawn):
     assert check(number, drawn, trained="hidden") > 0
 
 
 @pytest.mark.parametrize("drawn", [posed, degenerate])
 @pytest.mark.parametrize("number", range(300, 315))
+@pytest.mark.one_in(4)
 def test_sentences_about_single_layers_are_true(number, drawn):
     assert check(number, drawn, layers=True) > 0
 
@@ -148,6 +152,7 @@ def with_output_bias(number: int):
 
 
 @pytest.mark.parametrize("number", range(200, 260))
+@pytest.mark.one_in(4)
 def test_sentences_about_networks_with_an_output_bias_are_true(number):
     assert check(number, with_output_bias) > 0
 

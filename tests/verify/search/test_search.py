@@ -94,7 +94,7 @@ def test_a_hypothesis_is_found_to_be_needed(name, drop, most):
     assert result.tried > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_tie_with_no_zero_neuron_is_found():
     """A KKT point that is not local, of at most three neurons and points, from the places that know nothing of ties.
 
@@ -128,7 +128,7 @@ def test_the_extremes_of_a_quantity():
     assert result.extremes[1].place in ("its own instances", "patterns of KKT points on a line (1 switches)")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_extremes_go_beyond_random_kkt_points():
     """3 linear regions are what points with up to 4 neurons had. It ends as soon as there are more."""
     regions = {}

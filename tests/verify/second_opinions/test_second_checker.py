@@ -15,6 +15,7 @@ import pytest
 
 import verify.checker as trusted
 from tests import second_checker
+from tests.amount import draws
 from tests.second_checker import questions
 from tests.second_checker.texts import RefusedError, load
 from verify.checker.codec import load_json, reader
@@ -25,7 +26,7 @@ CASES = Path(__file__).parents[3] / "cases"
 STORED = sorted(path for path in CASES.glob("*/*/certificates") if path.parts[-3] != "rejected")
 FORGED = sorted((CASES / "rejected" / "certificates").iterdir())
 FIXED = {"schema", "kind", "problem", "network", "claim", "architecture", "scope"}
-MUTANTS = 6  # of each certificate
+MUTANTS = draws(3, 6)  # of each certificate
 
 
 def read(path):

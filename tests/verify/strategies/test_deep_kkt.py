@@ -3,6 +3,7 @@
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
+from tests.amount import UNSHRUNK
 from tests.forging import accepted
 from verify import strategies
 from verify.checker.depth_states import states
@@ -38,18 +39,23 @@ def test_layers_of_linear_ones_have_one_norm(point):
 
 
 def test_shapes_and_widths_differ():
+    def find_one(of, condition):
+        find(of, condition, settings=UNSHRUNK)
+
     for depth in (3, 4, 5):
-        find(strategies.deep_linear_kkt_points(), lambda point, depth=depth: point.network.architecture.depth == depth)
-    find(strategies.deep_linear_kkt_points(), lambda point: [*map(len, point.network.parameters)] == [6, 6, 2])
+        find_one(
+            strategies.deep_linear_kkt_points(), lambda point, depth=depth: point.network.architecture.depth == depth
+        )
+    find_one(strategies.deep_linear_kkt_points(), lambda point: [*map(len, point.network.parameters)] == [6, 6, 2])
     for depth, slope in ((3, 0), (4, 1), (6, 0)):
-        find(
+        find_one(
             strategies.deep_diagonals(),
             lambda point, depth=depth, slope=slope: (
                 (point.network.architecture.depth, point.network.architecture.slope) == (depth, slope)
             ),
         )
     for size in (2, 3):
-        find(strategies.singular_convolutions(), lambda point, size=size: len(point.network.parameters[0]) == size)
+        find_one(strategies.singular_convolutions(), lambda point, size=size: len(point.network.parameters[0]) == size)
 
 
 @few

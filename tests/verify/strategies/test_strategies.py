@@ -8,6 +8,7 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
+from tests.amount import UNSHRUNK
 from tests.forging import sparse
 from tests.problems import instance_of, random_problems
 from verify import strategies
@@ -88,6 +89,7 @@ def test_scaled_data_keep_their_labels(data):
 
 @pytest.mark.parametrize("slope", [Fraction(0), Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("strategy", [strategies.contradictory(), strategies.odd()])
+@pytest.mark.one_in(2)
 def test_contradictory_and_odd_data_fit_no_network(strategy, slope):
     @given(strategy)
     def infeasible(data):
@@ -151,9 +153,9 @@ def test_the_checker_refuses_scaled_multipliers(point, factor):
 
 
 def test_kinks_that_matter_zero_neurons_and_slack_points_occur():
-    find(strategies.kkt_points(), lambda point: any(value for _, _, value in point.kink_products))
-    find(strategies.kkt_points(), lambda point: 0 in point.multipliers)
-    find(strategies.kkt_points(), lambda point: 0 in point.network.output_weights)
+    find(strategies.kkt_points(), lambda point: any(value for _, _, value in point.kink_products), settings=UNSHRUNK)
+    find(strategies.kkt_points(), lambda point: 0 in point.multipliers, settings=UNSHRUNK)
+    find(strategies.kkt_points(), lambda point: 0 in point.network.output_weights, settings=UNSHRUNK)
 
 
 def test_examples_shrink_to_what_the_docstrings_say():

@@ -96,6 +96,7 @@ EVERY = dict(two_layer_cases())
 
 
 @pytest.mark.parametrize("name", EVERY)
+@pytest.mark.one_in(3)
 def test_bundles_of_one_patch_have_the_bracket_of_two_layers(name):
     found = read_case(EVERY[name].read_bytes(), name)
     problem, network = bundles_of_one(found.problem, found.network)
@@ -175,6 +176,7 @@ def on_a_grid(problem):
 
 
 @pytest.mark.parametrize("seed", range(24))
+@pytest.mark.one_in(3)
 def test_brackets_close_on_what_a_dense_grid_of_filters_reaches(seed):
     problem, network = drawn(seed)
     reached = on_a_grid(problem)

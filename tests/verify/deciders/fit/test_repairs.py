@@ -20,6 +20,7 @@ from verify.problem.problem import outputs
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("size", [1e-9, 1e-4])
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.one_in(3)
 def test_a_disturbed_network_is_repaired(slope, bias, size, seed):
     """The repair interpolates exactly, keeps v and the pattern, and lies near."""
     exact = network(seed, 4, 2 + (bias is not Bias.NONE), slope=slope, bias=bias is not Bias.NONE)
@@ -122,6 +123,7 @@ def kinks(problem, given):
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("size", [1e-16, 1e-14, 1e-12, 1e-10])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.one_in(3)
 def test_kinks_up_to_rounding_are_kept(slope, bias, size, seed):
     """Neurons with a kink at a point each, disturbed: the first repair has all these kinks, and is very near."""
     rng = np.random.default_rng(seed)

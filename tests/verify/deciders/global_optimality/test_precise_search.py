@@ -53,6 +53,7 @@ def test_two_near_points_with_opposite_labels(gap, goal):
 
 @pytest.mark.parametrize("kind", ["plain", "leaky", "penalised", "free", "min-norm", "masks", "antipodal", "line"])
 @pytest.mark.parametrize("gap", GAPS)
+@pytest.mark.one_in(4)
 def test_a_near_pair_among_others(kind, gap):
     d = Fraction(1, 2**gap)
     X, y = [[1, 1], [1, 1 + d], [-1, 2], [1, -1]], [1, -1, 1, -1]

@@ -140,6 +140,7 @@ def best_of_all_sides(problem):
 
 
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.one_in(3)
 def test_no_choice_of_sides_is_better_and_the_best_is_found(seed):
     problem = drawn(seed)
     found, best = HiddenSearch(problem).run(), best_of_all_sides(problem)
@@ -154,6 +155,7 @@ def test_no_choice_of_sides_is_better_and_the_best_is_found(seed):
 
 
 @pytest.mark.parametrize("seed", range(70))
+@pytest.mark.one_in(4)
 def test_no_choice_of_sides_is_better_with_a_free_bias(seed):
     """The infimum need not be attained; then networks come near to it only, and a bound is all that is asked."""
     problem = drawn(seed, Bias.FREE)

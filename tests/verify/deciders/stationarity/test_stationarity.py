@@ -613,6 +613,7 @@ def mixed(size):
     ("name", "exponent"),
     [(name, e) for name in mixed(2) for e in ((6, 12, 30, 150) if "across" in name else (6, 9, 12, 30))],
 )
+@pytest.mark.one_in(2)
 def test_neurons_and_points_of_very_different_sizes(name, exponent):
     network, data, options, is_stationary = mixed(10**exponent)[name]
     result = audit(network, data, **options)
