@@ -257,11 +257,15 @@ def deep_stationary_near(question, net, proof):
     third = 6 * comb(m, 3) * root_up(F(1, m**3)) * steepest(ball.n, ball.w, 3)
     K = sum((piece.multiplier * length(piece.x) * third for piece in pieces), F(0))
     costs = sum((piece.cost(rho) + piece.above for piece in pieces), F(0))
-    need(mu * r**2 / 2 - K * r**3 / 6 > length(rest) * r + costs, "may not be larger on the edge")
+    curve, slope = mu - K * r / 3, length(rest)
+    need(curve > 0, "bends down")
+    need(curve * r**2 / 2 > slope * r + costs, "may not be larger on the edge")
     moved, factor = rational(proof["moved"], 0), rational(proof["factor"])
     need(factor > 0, "factor")
     scaled = [factor * z for z in net.all]
     need("shares" not in proof or proof["shares"], "no shares")
     around = given_out(centre, empty, proof.get("shares", []))
     apart = length([a - b for a, b in zip(scaled, around, strict=True)])
-    need(apart + r <= moved * root_down(dot(scaled, scaled)), "farther")
+    left = moved * root_down(dot(scaled, scaled)) - apart  # from the centre: a larger norm there, and farther out
+    is_higher_there = left >= 0 and curve * left**2 / 2 >= slope * left + costs and curve * left >= slope
+    need(left >= r or is_higher_there, "farther")

@@ -82,7 +82,7 @@ def _curve(_, finding, __):
 
 
 def _better(audit, finding, found):
-    (proof,) = all_of(DeepBetterNetwork, finding)
+    proof, *_ = all_of(DeepBetterNetwork, finding)
     shape = proof.witness.architecture
     hidden = " and ".join(str(layer.outputs) for layer in shape.layers[:-1])
     many = len(channels(shape))
@@ -95,7 +95,7 @@ def _better(audit, finding, found):
 
 
 def _same(audit, finding, _):
-    (proof,), (other,) = all_of(DeepBetterNetwork, finding), all_of(DeepBetterNetwork, audit.global_optimum)
+    proof, other = (all_of(DeepBetterNetwork, one)[0] for one in (finding, audit.global_optimum))
     return proof.witness == other.witness
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from itertools import chain
 
 from tests.words.layers import is_down_a_layer
 from tests.words.losses import LOSS_ROWS
@@ -25,9 +26,11 @@ from tests.words.reading import (
 )
 from verify.checker.answers import answers
 from verify.checker.bounds import Infeasible
+from verify.checker.depth_bounds import DeepBetterNetwork
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.dual_trees import Dual
 from verify.checker.enclosure import StationaryNear
+from verify.checker.exact import dot, sqrt_upper
 from verify.checker.fit import Fits
 from verify.checker.local import Local
 from verify.checker.optimal import BetterNetwork, OptimalWithin
@@ -137,17 +140,34 @@ def _nearly(audit, finding, found):
 def _near(audit, finding, found):
     proof = all_of(NEAR_KINDS, finding)[0]
     assert is_up(found[1], proof.moved)
-    if found[4]:
+    clear, beside = found["clear"], found["beside"]
+    is_told = isinstance(proof, DeepStationaryNear) and finding is audit.local_optimum
+    assert is_down(clear, proof.clearance(audit.network)) if clear else not (is_told and proof.clearance(audit.network))
+    assert beside is None or (is_told and _lies_beside(audit, beside))
+    if found["e"]:
         (held,) = all_of(Stationary, finding)
-        assert _held(held, found[4], found[5])
-        assert (found[3] is None) == (held.subject is None)
-        assert _moved(held, found[3])
+        assert _held(held, found["e"], found["d"])
+        assert (found["m"] is None) == (held.subject is None)
+        assert _moved(held, found["m"])
 
 
 def _near_reason(audit, finding, found):
     proof = all_of(NEAR_KINDS, finding)[0]
     assert found["local"] is None or proof.optimality == "local optimum"
-    return is_up(found[found.lastindex], proof.moved)
+    assert found["beside"] is None or _lies_beside(audit, found["beside"])
+    return is_up(found["far"], proof.moved)
+
+
+def _lies_beside(audit, within):
+    """A better network that is known lies there, up to its scale."""
+    own = [*chain(*audit.network.parameters)]
+    known = [c.witness for c in audit.global_optimum.certificates if isinstance(c, DeepBetterNetwork)]
+    apart = []
+    for other in known:
+        there = [*chain(*other.parameters)]
+        scale = dot(own, there) / dot(there, there)
+        apart.append(sum((a - scale * b) ** 2 for a, b in zip(own, there, strict=True)) / dot(own, own))
+    return is_up(within, sqrt_upper(min(apart)))
 
 
 def _not_stationary(audit, finding, found):
@@ -398,9 +418,15 @@ WITHIN = rf"a (?:KKT|stationary) point to within {UP_TO}(?: after moving it by a
 BETTER = r"a network of (\d+) neurons?(, wider than this one,)?( fits and)? is better"
 NEAR = (
     rf"a network within {N} of this one \(relative to its norm\) (satisfies the {CONDITIONS} exactly|is .*?)"
-    rf"(?:; at (?:this one|one whose weights were moved by at most {N} of its norm) they hold up to {UP_TO})?"
+    rf"(?:, the smallest with its margin within (?P<clear>{N[1:-1]}) of it)?"
+    rf"(?:; but a better network lies within (?P<beside>{N[1:-1]}) of this one)?"
+    rf"(?:; at (?:this one|one whose weights were moved by at most (?P<m>{N[1:-1]}) of its norm) they hold up to "
+    rf"ε = (?P<e>{N[1:-1]})(?:,| and) δ = (?P<d>{N[1:-1]}))?"
 )
-POINT = rf"an exact (?:{KIND}|(?P<local>local optimum)) lies within {N} of its norm"
+POINT = (
+    rf"an exact (?:{KIND}|(?P<local>local optimum)) lies within (?P<far>{N[1:-1]}) of its norm"
+    rf"(?:; a better network lies within (?P<beside>{N[1:-1]}) of this one)?"
+)
 BESIDE = (
     rf"(?:; a network within (?P<far>{N}) of its norm satisfies them exactly"
     r"(?P<point> and is a local optimum| and is optimal at any width)?)?"

@@ -17,6 +17,7 @@ from verify.auditing.steps import Known, Step, proposed, unless_floats_fail
 from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import NOTHING, DeepNotStationary, DeepStationary
+from verify.deciders.depth.crossing import better_beside, distance_up_to_scale
 from verify.deciders.depth.descents import descent
 from verify.deciders.depth.local import local_optimum
 from verify.deciders.depth.nearby import nearby
@@ -37,6 +38,7 @@ from verify.deciders.global_optimality.record import SMALLEST_GAP
 from verify.deciders.proposal import Proposal
 from verify.numbers.decimals import small
 from verify.numbers.floats import to_float
+from verify.problem.network import Network
 from verify.problem.phrases import NOT_BY_MORE, any_width, nearly_only
 from verify.problem.problem import Problem, power_of_objective
 
@@ -143,11 +145,28 @@ def _near(asked: Asked, clock: Clock, found: Known) -> Known:
             why = _why_open(found.powers, asked.terms.tol)
             left = [replace(finding, reason=why) for finding in opened if finding.verdict is Verdict.UNDECIDED]
             found = found.with_findings(*left)
-        return found.with_findings(stronger)
+        return _with_better_beside(asked, clock, found.with_findings(stronger), proof)
     is_followed = bool(local.certificates) and local.certificates[:1] == stationary.certificates[:1]
     if is_followed or local.verdict is Verdict.UNDECIDED:  # refuted only as not stationary, or open
         return found.with_findings(undecided(Question.LOCAL_OPTIMUM, NOT_LOCAL))
     return found
+
+
+def _with_better_beside(asked: Asked, clock: Clock, found: Known, proof: DeepStationaryNear) -> Known:
+    """With a better network that lies just beyond where the proof of a local optimum ends, told with that."""
+    search = partial(better_beside, asked.problem, found.subject.asked, proof, asked.terms.tol, clock.share(0.5))
+    beside = unless_floats_fail(search, lambda _: None)
+    if beside is None:
+        return found
+    powers = with_networks(asked.problem, found.powers or PowerBounds(), [Network.of(beside.witness)])
+    found = replace(found, powers=powers)
+    best, *others = _global(asked, found)
+    if beside not in best.certificates:
+        best = replace(best, certificates=(*best.certificates, beside))
+    local = found.findings[Question.LOCAL_OPTIMUM]
+    apart = small(distance_up_to_scale(found.subject.asked, beside.witness))
+    told = replace(local, reason=f"{local.reason}; a better network lies within {apart} of this one")
+    return found.with_findings(told, best, *others)
 
 
 def _with_far(stationary: Finding, proof: DeepStationaryNear) -> Finding:

@@ -88,7 +88,8 @@ class DeepStationaryNear(AboutNetwork):
 
         Let m_0 > 0 be the least margin of the centre, and B the networks within the radius of it whose empty units are
         0. The network of B of least norm that has at least the margin m_0 is a local optimum of those without the
-        empty units, unless it lies on the edge of B. There all that has the margin has a larger norm than the centre:
+        empty units, unless it lies on the edge of B. There all that has the margin has a larger norm than the centre,
+        as at all ||d|| from t on, (mu - K r / 3) t^2 / 2 = eps t + x + what is not paid for: it is within t of that.
 
         - Replacing s(z) by g z at the ties from the last layer down, lambda_i q_i <= lambda_i q_i^g - sum |gain| delta,
           delta = s(z) - g z >= c |z|, c = min(1 - g, g - a), where on all of B the gains are < 0 and the signs of the
@@ -102,8 +103,8 @@ class DeepStationaryNear(AboutNetwork):
         - Of all networks turned by the rotations the one nearest to the centre is looked at: d is orthogonal to the
           tangents. It has the same norm and fits too, as points without a multiplier keep the margin on all B.
 
-        A local optimum satisfies the KKT conditions, as theta.h = m q_i for all subgradients h; also with empty units,
-        whose parameters have the gradient 0. Without empty units it is one of the network's shape. Giving a channel out
+        A local optimum satisfies the KKT conditions, as theta.h = m q_i for all subgradients h, with empty units too,
+        whose parameters have the gradient 0. Without any it is one of the network's shape. Giving a channel out
         to copies, c_k times its parameters with sum c_k^2 = 1, leaves outputs and norm as they are, and makes of each
         gradient the one there: a KKT point is one again, as far from the centre with copies as before without.
 
@@ -126,12 +127,12 @@ class DeepStationaryNear(AboutNetwork):
         held = at("empty", numbers_of, centre, self.empty)
         ball = Ball(centre, self.radius, frozenset(self.empty))
         margins = [y * ball.output(row) for row, y in zip(problem.rows, problem.targets, strict=True)]
-        least = min(margins)
-        require(least > 0, "centre", "does not classify every point")
+        require((least := min(margins)) > 0, "centre", "does not classify every point")
         near = [at(f"parts[{k}]", NearPiece, problem, ball, part, least) for k, part in enumerate(self.parts)]
         if self.rotations:
             self._check_rotations(problem, ball, near, margins)
-        cost = sum((at(f"parts[{k}]", piece.paid, self.rho) for k, piece in enumerate(near)), ZERO)
+        above = sum((piece.part.multiplier * (piece.value - least) for piece in near), ZERO)
+        cost = sum((at(f"parts[{k}]", piece.paid, self.rho) for k, piece in enumerate(near)), above)
         pieces = [piece.piece for piece in near]
         matrix = second_order(centre, pieces, self.rotations, self.rho)
         free = [k for k in range(len(matrix)) if k not in held]
@@ -139,10 +140,9 @@ class DeepStationaryNear(AboutNetwork):
         at("root", require_definite, matrix, self.root, self.bits)
         epsilon = sqrt_upper(squared_norm(z for k, z in enumerate(residual(centre, pieces)) if k not in held))
         bend = self.mu - sum((piece.part.multiplier * piece.third for piece in near), ZERO) * self.radius / 3
-        above = sum((piece.part.multiplier * (piece.value - least) for piece in near), ZERO)
-        is_higher = bend * self.radius**2 / 2 > epsilon * self.radius + cost + above
+        is_higher = bend > 0 and bend * self.radius**2 / 2 > epsilon * self.radius + cost
         require(is_higher, "radius", "the norm may not be larger on all of the edge of the ball")
-        self._check_distance(subject, at("shares", with_copies, centre, self.empty, self.shares))
+        self._check_distance(subject, centre, min(self.radius, end_of_rise(bend, epsilon, cost)))
 
     def _check_rotations(
         self, problem: Problem, ball: Ball, near: Sequence["NearPiece"], margins: Sequence[Fraction]
@@ -159,12 +159,31 @@ class DeepStationaryNear(AboutNetwork):
             keeps = margins[i] - ball.change_of_output(problem.rows[i]) >= min(margins)
             require(keeps, "rotations", f"may take the margin of point {i} away")
 
-    def _check_distance(self, subject: Network, centre: Network) -> None:
+    def _check_distance(self, subject: Network, centre: Network, within: Fraction) -> None:
+        copies: Network = at("shares", with_copies, centre, self.empty, self.shares)
         require(self.factor > 0, "factor", "must be positive")
         scaled = [self.factor * w for w in chain(*subject.parameters)]
-        apart = sqrt_upper(squared_norm(map(sub, scaled, chain(*centre.parameters)))) + self.radius
+        apart = sqrt_upper(squared_norm(map(sub, scaled, chain(*copies.parameters)))) + within
         is_near = apart <= self.moved * sqrt_lower(squared_norm(scaled))
         require(is_near, "moved", "the point may be farther from the network than that")
+
+    def clearance(self, network: Network) -> Fraction:
+        """Within this of the point, relative to its norm, no network with its margin has a smaller norm; rounded down.
+
+        The ball holds all networks within its radius less t of the point, which is within t of the centre. 0 of a
+        point that is no local optimum of all units.
+        """
+        if self.optimality != "local optimum":
+            return ZERO
+        scaled = [self.factor * w for w in chain(*network.parameters)]
+        apart = sqrt_lower(squared_norm(map(sub, scaled, chain(*self.centre))))
+        within = self.moved * sqrt_upper(squared_norm(scaled)) - apart
+        return max(self.radius - within, ZERO) / sqrt_upper(squared_norm(chain(*self.centre)))
+
+
+def end_of_rise(bend: Fraction, epsilon: Fraction, cost: Fraction) -> Fraction:
+    """From here on, rounded up, bend t^2 / 2 >= epsilon t + cost; bend > 0."""
+    return (epsilon + sqrt_upper(max(epsilon**2 + 2 * bend * cost, ZERO))) / bend
 
 
 def residual(centre: Network, pieces: Sequence[PolynomialPiece]) -> list[Fraction]:

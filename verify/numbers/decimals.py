@@ -29,6 +29,11 @@ def small(number: Fraction, digits: int = 2) -> str:
     return _text(_rounded(number, digits, ROUND_CEILING).normalize(), -2)
 
 
+def room(number: Fraction, digits: int = 2) -> str:
+    """A distance up to which something holds: as `small`, but not above `number`."""
+    return _text(_rounded(number, digits, ROUND_FLOOR).normalize(), -2)
+
+
 def allowed(number: Fraction) -> str:
     """A tolerance that something keeps: as it was `asked`; one of more than six digits is rounded up."""
     return asked(number) or small(number, ASKED)

@@ -11,15 +11,17 @@ from fractions import Fraction
 
 from verify.checker.bounds import Infeasible
 from verify.checker.codec import rational_text
+from verify.checker.depth_bounds import DeepBetterNetwork
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.enclosure import StationaryNear
 from verify.checker.fit import DoesNotFit, Fits
 from verify.checker.optimal import BetterNetwork, OptimalWithin
 from verify.checker.stationary import NotStationary, Stationary
 from verify.checker.width import OptimalWithinWidth
+from verify.deciders.depth.crossing import distance_up_to_scale
 from verify.deciders.finding import Finding, Question, Verdict
 from verify.numbers.counts import count
-from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, small
+from verify.numbers.decimals import allowed, at_least, denied, is_exactly, kept, room, small
 from verify.problem.members import has_margin, margins
 from verify.problem.phrases import any_width, at_own_margin, conditions, lower_by, not_exactly, of_width, points
 from verify.problem.problem import Problem, objective, outputs
@@ -33,6 +35,9 @@ POINTS = {
     "optimum of any width": " and is optimal at any width",
 }
 """What a report says further of an exact point that is not called near."""
+
+BESIDE = Fraction(1, 50)
+"""Better networks within this part of the norm are told with a local optimum."""
 
 FAR = Fraction(1, 10)
 """Networks from this part of the norm on are not told of: at 1 there is the network of zeros."""
@@ -54,7 +59,7 @@ def statement(audit: Audited, finding: Finding) -> str:
         case Stationary() as proof:
             return _stationary(audit, finding, proof)
         case StationaryNear() | DeepStationaryNear() as proof:
-            return _near(audit.problem, finding, proof)
+            return _near(audit.problem, finding, proof) + _around(audit, finding, proof)
         case NotStationary() as proof if finding is audit.stationary:
             return _not_stationary(audit.problem, finding, proof)
         case NotStationary() as proof:
@@ -149,6 +154,17 @@ def _near(problem: Problem, finding: Finding, proof: StationaryNear | DeepStatio
         f"at one whose weights were moved by at most {small(held.moved)} of its norm" if held.moved else "at this one"
     )
     return f"{text}; {where} they hold{_sizes(held)}"
+
+
+def _around(audit: Audited, finding: Finding, proof: StationaryNear | DeepStationaryNear) -> str:
+    """In what surroundings a local optimum of another depth is the smallest, and whether a better network is near."""
+    if finding is not audit.local_optimum or not isinstance(proof, DeepStationaryNear):
+        return ""
+    clearance = proof.clearance(audit.network)
+    text = f", the smallest with its margin within {room(clearance)} of it" if clearance else ""
+    better = (c for c in audit.global_optimum.certificates if isinstance(c, DeepBetterNetwork))
+    apart = min((distance_up_to_scale(audit.network, c.witness) for c in better), default=FAR)
+    return text + (f"; but a better network lies within {small(apart)} of this one" if apart <= BESIDE else "")
 
 
 def _held(finding: Finding) -> str:

@@ -31,6 +31,7 @@ from verify.deciders.depth.local import factor_of, rounded_factor
 from verify.deciders.depth.nearby import nearby
 from verify.deciders.finding import decide
 from verify.deciders.proposal import Proposal, sealed
+from verify.problem.problem import outputs
 
 F = Fraction
 TINY = F(1, 10**9)
@@ -207,7 +208,7 @@ def test_numbers_that_may_not_be(name):
     one = found(name)
     assert one.told(radius=F(0)) == one.told(radius=-one.proof.radius) == one.told(mu=F(0)) == "radius"
     assert one.told(factor=F(0)) == one.told(factor=-one.proof.factor) == "factor"
-    assert one.told(moved=one.proof.moved * F(1, 2)) == one.told(moved=F(0)) == "moved"
+    assert one.told(moved=F(0)) == "moved"
     assert one.told(factor=one.proof.factor * 2) == "moved"
     assert one.told(mu=one.proof.mu * 8).startswith("root")
     assert one.told(root=one.proof.root[:-1]) == "root"
@@ -217,6 +218,45 @@ def test_numbers_that_may_not_be(name):
     for k in range(len(one.proof.parts)):
         raised = replace(one.proof.parts[k], multiplier=one.proof.parts[k].multiplier * 2)
         assert one.told(parts=(*one.proof.parts[:k], raised, *one.proof.parts[k + 1 :])) != ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_distance_is_to_where_the_norm_begins_to_rise(name):
+    """However large the ball is: the point is much nearer to the centre than its edge, but not as near as one likes."""
+    one = found(name)
+    centre = with_copies(one.centre, one.proof.empty, one.proof.shares)
+    scaled = [one.proof.factor * w for w in chain(*one.network.parameters)]
+    apart = sqrt_upper(squared_norm(a - b for a, b in zip(scaled, chain(*centre.parameters), strict=True)))
+    size = sqrt_upper(squared_norm(scaled))
+    least = one.proof.moved
+    while least > F(1, 10**30) and one.told(moved=least / 2) == "":
+        least /= 2
+    assert one.told(moved=least) == ""
+    assert least * size > apart
+    assert least <= F(1, 10**30) or one.told(moved=least / 2) == "moved"
+    assert least * size - apart < one.proof.radius + apart + F(1, 10**6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_within_the_clearance_is_smaller(name):
+    """Random networks there with the margin of the centre, scaled to it where theirs is smaller."""
+    one, random = found(name), np.random.default_rng(0)
+    clearance = one.least.clearance(one.network)
+    assert (clearance > 0) == (one.least.optimality == "local optimum" and one.least.radius > 0)
+    norm = float(sqrt_upper(squared_norm(chain(*one.least.centre))))
+    assert clearance * F(norm) <= one.least.radius * F("1.000001")
+    centre = np.array([float(w) for w in chain(*one.least.centre)])
+    sizes = [len(row) for row in one.least.centre]
+    for _ in range(20 if clearance else 0):
+        away = random.normal(size=len(centre))
+        near = centre + away / np.linalg.norm(away) * float(clearance) * norm * random.random()
+        other = Network(one.network.architecture, [map(F, row) for row in np.split(near, np.cumsum(sizes)[:-1])])
+        margins = [
+            min(y * f for y, f in zip(one.problem.targets, outputs(one.problem, net), strict=True))
+            for net in (other, Network(one.network.architecture, one.least.centre))
+        ]
+        if margins[0] >= margins[1]:  # the optimum is no larger than the centre, and hardly smaller
+            assert np.linalg.norm(near) >= norm * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,7 +17,7 @@ from verify.checker.optimal import OptimalWithin
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.finding import Ending, Finding, Question, Verdict, undecided
 from verify.diagnosis import diagnose
-from verify.numbers.decimals import at_least, at_most, enclosure, nearest, small, value
+from verify.numbers.decimals import at_least, at_most, enclosure, nearest, room, small, value
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Dataset
 from verify.readers.cases import read_case
@@ -401,7 +401,7 @@ def test_enclosures_are_rounded_outward(a, b):
 @given(FRACTIONS, st.integers(1, 12))
 def test_bounds_are_rounded_to_their_side(number, digits):
     assert Fraction(at_least(number, digits)) <= number <= Fraction(at_most(number, digits))
-    assert number <= Fraction(small(number, digits))
+    assert Fraction(room(number, digits)) <= number <= Fraction(small(number, digits))
 
 
 @given(st.fractions(Fraction(1, 10**9), 10**9), st.fractions(0, Fraction(1, 10**6)))

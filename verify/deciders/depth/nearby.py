@@ -15,7 +15,7 @@ from solvers.depth_polish import DeepPoint, DeepPolish
 from verify.checker.copies import Share, with_copies
 from verify.checker.depth_ball import Ball, Unit
 from verify.checker.depth_local import Factor, second_order
-from verify.checker.depth_near import DeepStationaryNear, NearPiece, numbers_of, residual
+from verify.checker.depth_near import DeepStationaryNear, NearPiece, end_of_rise, numbers_of, residual
 from verify.checker.depth_states import states
 from verify.checker.depth_stationary import Part
 from verify.checker.errors import CertificateError
@@ -38,7 +38,13 @@ WEIGHTS = tuple(map(Fraction, (1, 4, 16, 64, 256, 4096, "1/16")))
 """How much the squares of what is paid at first order weigh, tried in this order."""
 
 HALVINGS = range(57, 3, -3)
-"""The radii that are tried are the norm over these powers of 2, the smallest first: it says most."""
+"""The radii that are tried are the norm over these powers of 2: the smallest first, as the nearest point says most.
+
+Then larger ones, in which nothing is better, as long as the point is nearly as near.
+"""
+
+NEARLY = Fraction(1, 10**6)
+"""Of the norm: a point at most that far away, or twice as far as the nearest that is proved, is nearly as near."""
 
 END = 1e-9
 """How far a slope at a kink that is taken for that of a side may be from it."""
@@ -111,6 +117,7 @@ def _around(problem: Problem, network: Network, point: DeepPoint, centre: _Centr
     parts = tuple(_parts(problem, centre, point))
     norm = sqrt_upper(squared_norm(chain(*centre.network.parameters)))
     matrices: _Matrices | None = None
+    nearest: DeepStationaryNear | None = None
     for halvings in HALVINGS:
         poll()
         radius = dyadic(to_float(norm)) / 2**halvings
@@ -122,16 +129,18 @@ def _around(problem: Problem, network: Network, point: DeepPoint, centre: _Centr
             near = [NearPiece(problem, ball, part, least) for part in parts]
             matrices = matrices or _Matrices.of(centre, near)
         except CertificateError:
-            return None  # nor does a larger ball keep the sides and the gains
+            break  # nor does a larger ball keep the sides and the gains
         costs = {rho: cost for rho in matrices.roots if (cost := _cost(near, rho)) is not None}
         if not costs:
-            return None
-        for rho, cost in costs.items():
-            proof = _ball(network, matrices, near, radius, rho, cost)
-            accepted = None if proof is None else certified(problem, network, proof)
-            if accepted is not None:
-                return accepted
-    return None
+            break
+        most = None if nearest is None else max(2 * nearest.moved, NEARLY)
+        proofs = (_ball(network, matrices, near, radius, rho, cost) for rho, cost in costs.items())
+        close = (proof for proof in proofs if proof is not None and (most is None or proof.moved <= most))
+        found = next(filter(None, (certified(problem, network, proof) for proof in close)), None)
+        if nearest is not None and found is None:
+            break
+        nearest = found or nearest
+    return nearest
 
 
 def _cost(near: list[NearPiece], rho: Fraction) -> Fraction | None:
@@ -191,14 +200,16 @@ def _ball(
     """The certificate, where the norm rises towards the edge."""
     mu, root, bits = matrices.roots[rho]
     third = sum((one.part.multiplier * one.third for one in near), Fraction(0))
-    if (mu - third * radius / 3) * radius**2 / 2 <= matrices.epsilon * radius + cost:
+    bend = mu - third * radius / 3
+    if bend <= 0 or bend * radius**2 / 2 <= matrices.epsilon * radius + cost:
         return None
     centre = matrices.centre
     around = list(chain(*with_copies(centre.network, centre.empty, centre.shares).parameters))
     theta = list(chain(*network.parameters))
     factor = dyadic(float(np.linalg.norm(to_matrix([around])) / np.linalg.norm(to_matrix([theta]))))
     scaled = [factor * w for w in theta]
-    apart = sqrt_upper(squared_norm(map(sub, scaled, around))) + radius
+    within = min(radius, end_of_rise(bend, matrices.epsilon, cost))
+    apart = sqrt_upper(squared_norm(map(sub, scaled, around))) + within
     moved = dyadic(to_float(apart / sqrt_lower(squared_norm(scaled))) * (1 + 1e-9))
     return DeepStationaryNear(
         moved=moved, factor=factor, centre=centre.network.parameters, radius=radius, empty=tuple(sorted(centre.empty)),
