@@ -46,10 +46,11 @@ class SlopeDescent:
         e, beta = self.slope_jumps, self.beta
         bias: Floats = np.zeros(len(t)) if theta is None else theta
         vectors = self.linear_part + t @ self.rows
+        loose = np.flatnonzero(((low < high) | (t != low)).any(axis=0)).tolist()  # the others stay where they are
         for _ in range(sweeps * (BIAS_SWEEPS if self.free else 1)):
             largest = 0.0
-            spend((1 + self.free) * len(e) * (SECONDS + SECONDS_PER_ENTRY * vectors.size))
-            for i in range(len(e)):
+            spend((1 + self.free) * len(loose) * (SECONDS + SECONDS_PER_ENTRY * vectors.size))
+            for i in loose:
                 ti = t[:, i]
                 ci = chord[:, i]
                 if self.positive[i] and ci.any():
