@@ -25,21 +25,23 @@ def activated(values: Floats, slope: float) -> Floats:
 class VectorInstance:
     """rows: lifted points, shape (n, c).   targets: y_i, shape (n, K), unit vectors for classes.   slope: a.
 
-    goal: "squared", "cross-entropy", "min-norm" or "max-margin".   decays: mu_w, mu_v.   output_bias: mu_b, 0 for a
+    kind: of the loss, "squared" or "cross-entropy", "" where constraints are to be met: f(x_i) = y_i, or with `margin`
+    that the output of the class is larger than the others by 1.   decays: mu_w, mu_v.   output_bias: mu_b, 0 for a
     free output bias, None for none.
     """
 
     rows: Floats
     targets: Floats
     slope: float
-    goal: str
+    kind: str
     decays: tuple[float, float]
     output_bias: float | None
+    margin: bool = False
 
     @property
     def is_loss(self) -> bool:
         """Whether every network has an objective; else constraints have to be met."""
-        return self.goal in ("squared", "cross-entropy")
+        return self.kind != ""
 
     @property
     def price(self) -> float:
@@ -53,9 +55,9 @@ class VectorInstance:
 
     def loss(self, outputs: Floats) -> float:
         """The sum of the losses; 0 for constraints."""
-        if self.goal == "squared":
+        if self.kind == "squared":
             return float(0.5 * ((self.targets - outputs) ** 2).sum())
-        if self.goal == "cross-entropy":
+        if self.kind == "cross-entropy":
             top = outputs.max(axis=1, keepdims=True)
             sums = np.log(np.exp(outputs - top).sum(axis=1)) + top[:, 0]
             return float((sums - (self.targets * outputs).sum(axis=1)).sum())
@@ -63,7 +65,7 @@ class VectorInstance:
 
     def steepest(self, outputs: Floats) -> Floats:
         """C_i = -grad l(y_i, f_i), shape (n, K), of a loss."""
-        if self.goal == "squared":
+        if self.kind == "squared":
             return self.targets - outputs
         powers = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         return self.targets - powers / powers.sum(axis=1, keepdims=True)

@@ -77,7 +77,7 @@ class _Master:
         self.norms = self.count * self.outputs
         self.shift = self.norms + self.count
         self.extra = self.shift + free
-        size = self.extra + {"squared": 1, "cross-entropy": points * (1 + self.outputs)}.get(problem.goal, 0)
+        size = self.extra + {"squared": 1, "cross-entropy": points * (1 + self.outputs)}.get(problem.kind, 0)
         self.bias_cost = size
         size += bool(problem.output_bias)
         self.rows = _ConeRows(size)
@@ -103,12 +103,12 @@ class _Master:
 
     def _loss(self) -> int:
         f, y = self._of_outputs(), self.problem.targets
-        if self.problem.goal == "min-norm":
-            return self.rows.add("zero", f, y.ravel())
-        if self.problem.goal == "max-margin":
+        if self.problem.margin:
             matrix = self._differences()
             return self.rows.add("nonnegative", -(matrix @ f), -np.ones(matrix.shape[0]))
-        if self.problem.goal == "squared":  # (T + 1/2, T - 1/2, y - f)
+        if not self.problem.is_loss:
+            return self.rows.add("zero", f, y.ravel())
+        if self.problem.kind == "squared":  # (T + 1/2, T - 1/2, y - f)
             self.cost[self.extra] = 1.0
             top = self._unit([self.extra], [-1.0])
             matrix = sparse.vstack([top, top, f])
@@ -169,7 +169,7 @@ class _Master:
         if problem.is_loss:
             return MasterPoint(outputs, shift, problem.steepest(f), value)
         multipliers = np.zeros_like(problem.targets)
-        if problem.goal == "min-norm":
+        if not problem.margin:
             multipliers = -dual[self.place : self.place + problem.targets.size].reshape(problem.targets.shape)
         else:
             for (i, k, j), z in zip(self.pairs, dual[self.place :], strict=False):

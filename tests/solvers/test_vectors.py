@@ -15,7 +15,9 @@ NONE = np.zeros((0, 3))
 
 
 def instance(goal, targets=I3, rows=I3, slope=0.0, decays=(1.0, 1.0), output_bias=None):
-    return VectorInstance(rows, np.asarray(targets, float), slope, goal, decays, output_bias)
+    kind = goal if goal in ("squared", "cross-entropy") else ""
+    targets = np.asarray(targets, float)
+    return VectorInstance(rows, targets, slope, kind, decays, output_bias, margin=goal == "max-margin")
 
 
 @pytest.mark.parametrize(("goal", "best"), [("min-norm", 3.0), ("max-margin", 6**0.5)])

@@ -38,12 +38,16 @@ class OutputRules(ABC):
 
     WORDS: what the least value is sought of, or what is asked, in a claim.
     IS_LOSS: whether every network has an objective; else constraints have to be met.
+    HAS_CLASSES: whether the entries of an admissible C add up to 0, none positive but that of the class.
+    HAS_MARGIN: whether positive multiples of a network that fits fit as well, and are compared at margin 1.
     CURVATURE: a number L with l(y, f + d) <= l(y, f) + grad l(y, f).d + 1/2 L ||d||^2, of a loss; 0 for constraints.
     IS_EXACT: whether values and duals are rational; else they are rounded outward.
     """
 
     WORDS: str
     IS_LOSS: bool = True
+    HAS_CLASSES: bool = False
+    HAS_MARGIN: bool = False
     CURVATURE: Fraction = ZERO
     IS_EXACT: bool = True
 
@@ -106,6 +110,7 @@ class CrossEntropy(OutputRules):
     """
 
     WORDS = "the least sum over the points of log(sum_j exp f_j(x)) - f_k(x), k the class of x,"
+    HAS_CLASSES = True
     CURVATURE = Fraction(1, 2)
     IS_EXACT = False
 
@@ -156,6 +161,8 @@ class PairwiseMargins(OutputRules):
 
     WORDS = "the least norm at margin 1 of those with f_k(x) > f_j(x), k the class of x, for every other j"
     IS_LOSS = False
+    HAS_CLASSES = True
+    HAS_MARGIN = True
 
     def target_fault(self, target: Vector) -> str:
         """Classes only."""

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import final
 
 from verify.checker.errors import InputError
-from verify.checker.goals import Bias, has_bias
+from verify.checker.goals import Bias, has_bias, is_free
 from verify.checker.objectives import Decay
 from verify.checker.vector_goals import VECTOR_RULES, VectorGoal, class_fault
 from verify.checker.vector_statement import Matrix, VectorNetwork, VectorProblem
@@ -87,7 +87,7 @@ def _bias_mode(network: VectorNetwork, bias: object) -> Bias:
         raise InputError(
             f"bias is {mode.value}, and the network has {'hidden' if network.bias else 'no hidden'} biases"
         )
-    if mode is Bias.FREE:
+    if is_free(mode):
         raise InputError(
             "bias is free: of several outputs hidden biases that count in the norm are decided, as PyTorch's "
             "weight_decay counts them; leave bias out"

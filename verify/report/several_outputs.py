@@ -108,7 +108,7 @@ def _reason(audit: AuditedVectors, question: Question) -> str:
         return _why_open(audit, question)
     match audit.certificates[finding["certificate"]]:
         case VectorValue():
-            margin = audit.problem.goal == "max-margin"
+            margin = audit.problem.rules.HAS_MARGIN
             return "every point is on the side of its class" if margin else "every target is met exactly"
         case VectorDoesNotFit(point=point):
             return f"point {point} (counting from 0) is not where its target is"
@@ -193,7 +193,7 @@ def _numbers(audit: AuditedVectors, folder: str | None) -> Iterator[tuple[str, s
         decay = weight_of(problem, audit.network) / 2 * scale
         yield "this network", f"{value(mine[1] * scale)} = {value(mine[1] * scale - decay)} loss + {value(decay)} decay"
     else:
-        yield "this network", f"{value(mine[1])} = ½‖θ‖²{' at margin 1' if problem.goal == 'max-margin' else ''}"
+        yield "this network", f"{value(mine[1])} = ½‖θ‖²{' at margin 1' if problem.rules.HAS_MARGIN else ''}"
     zero = audit.facts["without_neurons"]
     if zero is not None:
         yield "without neurons", f"{value(Fraction(zero[1]) * scale)}, which is what a network of zeros has"

@@ -30,9 +30,10 @@ def as_vector_instance(problem: VectorProblem) -> VectorInstance:
         to_matrix(problem.rows),
         to_matrix(problem.targets),
         to_float(problem.slope),
-        problem.goal,
+        problem.goal if problem.rules.IS_LOSS else "",
         (to_float(decay.hidden), to_float(decay.output)),
         None if decay.output_bias is None else to_float(decay.output_bias),
+        problem.rules.HAS_MARGIN,
     )
 
 

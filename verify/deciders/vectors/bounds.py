@@ -125,7 +125,7 @@ def _fans(
     instance, scalar = as_vector_instance(problem), Problem.from_json(problem.scalar.to_json())
     points = list(c)
     few = VectorInstance(
-        instance.rows[points], instance.targets[points], instance.slope, instance.goal, instance.decays, None
+        instance.rows[points], instance.targets[points], instance.slope, instance.kind, instance.decays, None
     )
     multipliers = to_matrix(c.values())
     lengths = np.linalg.norm(few.vector(multipliers, starts), axis=1) if len(starts) else np.zeros(1)

@@ -50,13 +50,13 @@ def exact_multipliers(problem: VectorProblem, multipliers: Array) -> Iterator[Ve
 def _admitted(problem: VectorProblem, rows: list[list[Fraction]]) -> Iterator[Vectors]:
     """The rows, repaired where the goal bounds them; none where a free output bias cannot be repaired."""
     found = [list(row) for row in rows]
-    if problem.goal in ("cross-entropy", "max-margin"):
+    if problem.rules.HAS_CLASSES:
         for row, target in zip(found, problem.targets, strict=True):
             k = target.index(Fraction(1))
             row[:] = [min(entry, Fraction(0)) for entry in row]
             row[k] = Fraction(0)
             row[k] = -sum(row, Fraction(0))
-            if problem.goal == "cross-entropy" and row[k] > 1:
+            if problem.rules.IS_LOSS and row[k] > 1:
                 row[:] = [entry / row[k] for entry in row]
     if problem.decay.output_bias == 0 and not _balanced(problem, found):
         return

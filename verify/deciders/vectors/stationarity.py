@@ -86,7 +86,7 @@ def _stationary(problem: VectorProblem, network: VectorNetwork) -> Iterator[Vect
 
 def _admitted(problem: VectorProblem, point: int, row: list[Fraction]) -> tuple[Fraction, ...]:
     """The row, with a sum of 0 where the goal asks for it."""
-    if problem.goal not in ("cross-entropy", "max-margin"):
+    if not problem.rules.HAS_CLASSES:
         return tuple(row)
     k = problem.targets[point].index(Fraction(1))
     found = [min(entry, Fraction(0)) for entry in row]
@@ -138,7 +138,7 @@ def _constrained(problem: VectorProblem, network: VectorNetwork) -> Array:
     f = active @ output
     for i in range(points):
         sides = list(np.eye(many))
-        if problem.goal == "max-margin":
+        if problem.rules.HAS_MARGIN:
             k = int(instance.targets[i].argmax())
             least = to_float(vector_margin(problem, network) or 0)
             near = [j for j in range(many) if j != k and f[i, k] - f[i, j] < least * (1 + 1e-9)]
@@ -149,7 +149,7 @@ def _constrained(problem: VectorProblem, network: VectorNetwork) -> Array:
             columns.append(np.concatenate([of_hidden.ravel(), of_output.ravel()]))
             sources.append((i, side))
     target = np.concatenate([hidden.ravel(), output.ravel()])
-    low = 0.0 if problem.goal == "max-margin" else -np.inf
+    low = 0.0 if problem.rules.HAS_MARGIN else -np.inf
     found = np.zeros((points, many))
     solved = lsq_linear(np.array(columns).T, target, bounds=(low, np.inf)).x
     for (i, side), weight in zip(sources, solved, strict=True):
