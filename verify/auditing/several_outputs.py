@@ -47,7 +47,7 @@ from verify.deciders.proposal import FLOAT_FAILURES
 from verify.deciders.time_limits import is_late, now
 from verify.deciders.vectors.arrays import as_vector_instance, exact_network, float_network
 from verify.deciders.vectors.bounds import MOST_RANK, TOO_MANY_DIMENSIONS, lower_bounds, span_of
-from verify.deciders.vectors.descent import descended
+from verify.deciders.vectors.descent import descents
 from verify.deciders.vectors.multipliers import exact_multipliers
 from verify.deciders.vectors.stationarity import stationary_proofs, ways_down
 from verify.files.writing import replace_folder
@@ -245,16 +245,19 @@ def audited_vectors(
         search.accepted(VectorValue(*mine))
         with suppress(*FLOAT_FAILURES):
             _stationary(search)
-    guess, better, limit = None, None, ""
+    better, limit, is_interrupted = None, "", False
     try:
         guess = _guessed(search, clock)
+        if guess is not None:
+            better = _better(search, clock, guess, mine)
+            limit = _bounded(search, clock, guess, better)
     except FLOAT_FAILURES:
         limit = "the arithmetic of floats failed in the search"
-    if guess is not None:
-        better = _better(search, guess, mine)
-        limit = _bounded(search, clock, guess, better)
+    except KeyboardInterrupt:
+        limit, is_interrupted = "the search was interrupted", True
     facts = vector_facts(asked.problem, network, search.certificates, tol, stationary_tol)
     ending = Ending.TIME if is_late(clock.deadline) else Ending.STALLED if limit else Ending.DONE
+    ending = Ending.INTERRUPTED if is_interrupted else ending
     return VectorAudit(
         asked=asked, network=network, certificates=search.certificates, facts=facts, better=better, ending=ending,
         limit=limit, seconds=now() - clock.began, notes=(*asked.notes, *notes),
@@ -279,14 +282,15 @@ def _guessed(search: _Pending, clock: Clock) -> VectorGuess | None:
     return search_vectors(instance, hidden, slack, clock.share(SHARE))
 
 
-def _better(search: _Pending, guess: VectorGuess, mine: tuple[Fraction, Fraction] | None) -> VectorNetwork | None:
+def _better(
+    search: _Pending, clock: Clock, guess: VectorGuess, mine: tuple[Fraction, Fraction] | None
+) -> VectorNetwork | None:
     """The best network found, with what it proves: of any width, and of the network's own by descent from it."""
     problem = search.problem
     known = [exact_network(problem, guess.hidden, guess.output, guess.shift)]
+    if mine is not None:
+        known += descents(problem, search.network, guess.hidden, guess.output, clock.deadline)
     values = [(found, value) for found in known if (value := vector_objective(problem, found)) is not None]
-    own = descended(problem, search.network) if mine is not None else None
-    if own is not None and (value := vector_objective(problem, own)) is not None:
-        values.append((own, value))
     if not values:
         return None
     best, (_, high) = min(values, key=lambda pair: pair[1][1])

@@ -175,7 +175,7 @@ def _compared(
 
     if problem is None:
         for path in filter(None, (network, data)):
-            yield False, path, "cannot be compared: problem.json is no problem"
+            yield False, path, "cannot be compared: problem.json is no problem, or is about several outputs"
         return
     scaler: Reading | None = None
     if network is not None:

@@ -12,12 +12,15 @@ from verify.checker.errors import InputError
 from verify.checker.questions import Question, Verdict
 from verify.cli.failures import quiet_solvers
 from verify.cli.printing import write_json
+from verify.deciders.finding import Ending
 from verify.numbers.floats import to_float
 
 if TYPE_CHECKING:
     from verify.auditing.several_outputs import VectorAudit
 
 __all__ = ["several_status"]
+
+INTERRUPTED = 130
 
 QUESTIONS = {
     "stationary": Question.STATIONARY,
@@ -42,6 +45,8 @@ def several_status(options: Mapping[str, Any]) -> int | None:
     if found is None:
         return None
     _deliver(found, options)
+    if found.ending is Ending.INTERRUPTED:
+        return INTERRUPTED
     require = options["require"]
     if require is None or found.verdict(QUESTIONS[require]) is Verdict.PROVED:
         return 0

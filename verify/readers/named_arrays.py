@@ -35,7 +35,8 @@ def network_of(arrays: Mapping[str, object], place: str) -> Shorthand | Chain:
     check_names(arrays, NETWORK_NAMES, ("W", "v"), place)
     found = {name: array_of(arrays[name], f"{place}: {name}") for name in NETWORK_NAMES if name in arrays}
     W, v = found["W"], found["v"]
-    if v.ndim == 2 and 1 not in v.shape:
+    is_one_neuron = W.ndim == 2 and len(W) == 1 and v.ndim == 2 and v.shape[1] == 1 < v.shape[0]
+    if (v.ndim == 2 and 1 not in v.shape) or is_one_neuron:
         return _several_outputs(found, place)
     return Shorthand(
         W=_matrix(W, f"{place}: W", "neurons, inputs").tolist(),

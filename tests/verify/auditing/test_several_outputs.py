@@ -22,9 +22,6 @@ from verify.report.several_outputs import vector_as_html, vector_reasons
 
 I3 = np.eye(3)
 UNITS = {"W": I3, "v": I3, "slope": 0}
-SADDLE = {"W": np.eye(2)[::-1], "v": np.array([[0.0, 0.0], [1.0, 0.0]]), "slope": 1}
-"""The second singular pair, and a neuron whose output weights are 0."""
-
 DIAGONAL = np.diag([3.0, 2.0])
 
 
@@ -71,13 +68,38 @@ def test_a_network_that_does_not_fit():
     assert "at least 6" in str(found)
 
 
-def test_the_saddle_is_beaten():
-    found = audit(SADDLE, np.eye(2), DIAGONAL, loss="half-squared", decay=1, reduction="sum", bias="none")
+def test_the_saddle_is_stationary_and_beaten(tmp_path):
+    saddle = {"W": [[0.0, 1.0]], "v": np.array([[0.0], [1.0]]), "slope": 1}
+    found = audit(saddle, np.eye(2), DIAGONAL, loss="half-squared", decay=1, reduction="sum", bias="none")
     assert found.problem.decay.hidden == 1
-    assert verdicts(found)["stationary"] == "refuted"  # the other neuron has weights without outputs
-    assert verdicts(found)["global_optimum"] == "refuted"
+    assert found.objective == (6, 6)
+    assert verdicts(found) == {
+        "fits": "undecided", "stationary": "proved", "local_optimum": "refuted", "global_optimum": "refuted",
+        "global_any_width": "refuted",
+    }  # fmt: skip
+    assert found.facts["findings"]["stationary"]["level"] == "exact"
     assert found.bracket[0] == 4
     assert found.bracket[1] < Fraction(4001, 1000)
+    assert found.facts["findings"]["global_optimum"]["certificate"] == "vector-better-network-own.json"
+    found.save(tmp_path / "saddle")
+    assert decide_folder(tmp_path / "saddle").is_accepted
+
+
+def test_an_audit_that_is_interrupted(monkeypatch):
+    """What is known by then is told; so it is where floats fail."""
+    for error, said in ((KeyboardInterrupt, "was interrupted"), (ArithmeticError, "floats failed")):
+
+        def broken(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr("verify.auditing.several_outputs.search_vectors", broken)
+        found = audit(UNITS, I3, I3)
+        assert verdicts(found)["stationary"] == "proved"
+        assert verdicts(found)["global_any_width"] == "undecided"
+        assert said in str(found)
+    monkeypatch.undo()
+    monkeypatch.setattr("verify.auditing.several_outputs.lower_bounds", broken)
+    assert "a lower bound" in str(audit(UNITS, I3, I3))
 
 
 def test_a_zero_neuron_is_no_local_optimum():

@@ -18,10 +18,11 @@ from verify.checker.vector_certificates import VectorBound
 from verify.checker.vector_checking import VectorAccepted, check_vector
 from verify.checker.vector_statement import VectorNetwork, VectorProblem, vector_objective
 from verify.checker.vector_stationary import VectorNotStationary, VectorStationary
+from verify.deciders.time_limits import now
 from verify.deciders.vectors.arrays import as_vector_instance, exact_network, float_network
 from verify.deciders.vectors.bounds import lower_bounds, span_of
 from verify.deciders.vectors.cells import find_cells
-from verify.deciders.vectors.descent import descended
+from verify.deciders.vectors.descent import descents
 from verify.deciders.vectors.multipliers import exact_multipliers
 from verify.deciders.vectors.stationarity import stationary_proofs, ways_down
 
@@ -215,6 +216,13 @@ def test_ways_down():
 def test_a_descent_ends_lower():
     problem, network = saddle()
     start = replace(network, hidden=[["1/10", "1"]], output=[["1/10"], ["1"]])
-    assert vector_objective(problem, descended(problem, start))[1] < F(4501, 1000)
-    assert descended(*three_units()) is None
+    w, v, _ = float_network(both_pairs())
+    found = list(descents(problem, start, w, v))
+    assert all(one.width == 1 and vector_objective(problem, one)[1] < F(4501, 1000) for one in found)
+    stuck, *others = descents(problem, network, w, v)
+    assert vector_objective(problem, stuck) == (6, 6)
+    assert all(vector_objective(problem, one)[1] < F(4501, 1000) for one in others)
+    assert list(descents(*three_units(), w, v)) == []
+    late = next(descents(problem, start, w, v, now() - 1))
+    assert F(4501, 1000) < vector_objective(problem, late)[1] < vector_objective(problem, start)[1]
     assert UNITS[0] == ["1", "0", "0"]

@@ -63,6 +63,12 @@ def test_what_is_refused():
         read(NET, X, [0, 0.5])
 
 
+def test_one_neuron_with_several_outputs():
+    found = read({"W": [[0.0, 1.0]], "v": np.array([[0.0], [1.0]]), "slope": 1}, X, [[1, 2], [3, 4]])
+    assert found.network.hidden == ((0, 1),)
+    assert found.network.output == ((0,), (1,))
+
+
 def test_the_slope_is_said():
     bare = {key: value for key, value in NET.items() if key != "slope"}
     assert any("ReLU" in note for note in read(bare, X, [0, 1]).notes)
