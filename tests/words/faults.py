@@ -65,7 +65,12 @@ def _dead(audit, _, found):
         assert bool(v) is is_dead
         rows = audit.problem.rows if is_dead else ()
         assert all(_is_off(audit, sum(a * b for a, b in zip(w, row, strict=True))) for row in rows)
-    return found[3] is None or abs(amount(found[3]) - share) <= share / 100
+    if found[3] is None:
+        return True
+    if found[3].startswith("over "):  # all but so little that the nearest is all of it
+        return amount(found[3].removeprefix("over ")) < share < 1
+    assert (found[3] == "100 %") == (share == 1)
+    return abs(amount(found[3]) - share) <= share / 100
 
 
 def _unbalanced(audit, _, found):
@@ -412,7 +417,7 @@ OTHERS = [
     ),
     (
         (rf"(\d+) of (\d+) neurons? (?:is dead|are dead|contributes? nothing \(v = 0\))"
-        rf"(?: and wastes? {AMOUNT} of the squared norm)?: neurons? (.*)"),
+        rf"(?: and wastes? ((?:over )?\S+ %) of the squared norm)?: neurons? (.*)"),
         _dead,
     ),
     (UNBALANCED, _unbalanced),

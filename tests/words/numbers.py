@@ -177,6 +177,21 @@ def _witness(audit, _, found):
     return found[2] is None or is_value(found[2], objective(audit.problem, network))
 
 
+def _balanced(problem, end):
+    """The network whose balanced neurons have the products u_j = |v_j| w_j and the signs of v_j of `end`."""
+    rows, outgoing = [], []
+    with localcontext(prec=60):
+        ratio = Decimal(1) * problem.decay.hidden.numerator / problem.decay.hidden.denominator
+        ratio *= Decimal(1) * problem.decay.output.denominator / problem.decay.output.numerator
+        for u, sign, mask in zip(end.hidden_weights, end.output_weights, end.architecture.masks, strict=True):
+            square = squared_norm(u[: len(problem.norm_columns)])
+            size = Fraction((ratio * square.numerator / square.denominator).sqrt().sqrt())
+            size = size or Fraction(any(u), 10**30)  # a free bias alone
+            rows += [u[c] / size if size else u[c] for c in mask]
+            outgoing.append(sign * size)
+    return Network(end.architecture, [rows, outgoing, *end.parameters[2:]])
+
+
 def _falls(audit, _, found):
     """The objective at the end of the path, to 60 digits, is below that of the network, by as much as is told."""
     (proof,) = audit.local_optimum.certificates
@@ -191,8 +206,10 @@ def _falls(audit, _, found):
     values = outputs(audit.problem, subject)
     is_margin = audit.problem.goal is Goal.MAX_MARGIN
     margin = min(y * f for y, f in zip(audit.problem.targets, values, strict=True)) if is_margin else 1
-    of_bias = audit.problem.decay.output_bias or 0
-    after = size / margin + of_bias * (end.output_bias / margin) ** 2 / 2
+    decay = audit.problem.decay
+    after = size / margin + (decay.output_bias or 0) * (end.output_bias / margin) ** 2 / 2
+    if not audit.problem.asks_fit:
+        after = objective(audit.problem, _balanced(audit.problem, end))
     if not audit.problem.asks_any_width:
         assert "√" not in found[0]
         after = objective(audit.problem, end)

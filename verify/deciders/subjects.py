@@ -287,7 +287,9 @@ def _is_imbalance(problem: Problem, proof: NotStationary) -> bool:
     """Whether this separates by one neuron that is out of balance, for which kinks do not matter."""
     if len(proof.vectors) != 1:
         return False
-    hidden, outgoing = proof.vectors[0]
+    hidden, outgoing, *output_bias = proof.vectors[0]
+    if any(chain(*output_bias)):
+        return False
     owners = problem.architecture.layers[0].places
     moved = {j for j, v in enumerate(outgoing) if v}
     moved |= {j for j, row in enumerate(owners) if any(q is not None and hidden[q] for q in row)}

@@ -189,12 +189,17 @@ def _grid(where: Plane, network: Drawn) -> tuple[Floats, Floats, Floats]:
     return X, Y, evaluate(network, places).reshape(X.shape)
 
 
+LARGEST = 1e12
+"""Outputs this many times the margin: what doubles make of 0 would be taken for the margin."""
+
+
 def _draw_regions(axes: Axes, X: Floats, Y: Floats, values: Floats, network: Drawn, legend: Legend) -> None:
     """Tints by sign, deeper beyond the margin; the plateau where the network is 0 stays white."""
     scale = float(np.abs(values).max(initial=0.0)) or 1.0
-    little, one = 1e-9 * scale, 1.0 - 1e-9
-    if not network.at_margin_one or scale <= 1:
+    one = 1.0 - 1e-9
+    if not network.at_margin_one or not 1 < scale < LARGEST:
         one = 2 * scale  # no margin to show
+    little = min(1e-9 * scale, one / 2)
     shown = np.clip(values, -2 * one, 2 * one)
     colours = [TINTS["negative"][1], TINTS["negative"][0], "white", TINTS["positive"][0], TINTS["positive"][1]]
     axes.contourf(X, Y, shown, levels=[-3 * one, -one, -little, little, one, 3 * one], colors=colours, zorder=0)

@@ -9,7 +9,7 @@ from verify.checker.exact import sqrt_upper
 from verify.deciders.finding import Verdict
 from verify.diagnosis import Diagnosis, Excess, Neurons, PointGroups, Rung, RungKind
 from verify.numbers.counts import count
-from verify.numbers.decimals import about, at_most, nearest
+from verify.numbers.decimals import about, at_least, at_most, nearest
 from verify.numbers.floats import to_float
 from verify.problem.members import goal_words
 from verify.problem.network import Network
@@ -142,7 +142,10 @@ NOTHING = "nothing (v = 0)"
 
 def _silent(found: Neurons, which: tuple[int, ...], share: Fraction, one: str, several: str) -> str:
     are, waste = (one, "wastes") if len(which) == 1 else (several, "waste")
-    cost = f" and {waste} {amount(share, nearest)} of the squared norm" if share >= SMALL else ""
+    part = amount(share, nearest)
+    if share < 1 and part == amount(Fraction(1), nearest):
+        part = f"over {amount(share, at_least)}"
+    cost = f" and {waste} {part} of the squared norm" if share >= SMALL else ""
     return f"{len(which)} of {count(found.count, 'neuron')} {are}{cost}: {named(which, 'neuron')}"
 
 

@@ -9,6 +9,7 @@ from sys import float_info
 
 import numpy as np
 
+from solvers.arrays import Floats
 from verify.checker.errors import InputError
 from verify.checker.exact import dot
 from verify.numbers.floats import float_outgoing, float_rows, float_targets, float_weights, to_float, to_floats
@@ -232,11 +233,9 @@ def is_out_of_range(problem: Problem, network: Network) -> bool:
 def is_at_rest(problem: Problem, network: Network) -> bool:
     """Whether the gradient of the loss nearly vanishes at a network of depth 2 that does not fit (floats).
 
-    In the weights of each neuron, before it and behind it, beside what it could be there. The loss is the squared one,
-    and for a margin the logistic one.
+    In the weights of each neuron, before it and behind it, beside what it could be there, whatever the units of data
+    and weights. The loss is the squared one, and for a margin the logistic one.
     """
-    import numpy as np
-
     values, targets = outputs(problem, network), problem.targets
     try:
         if has_margin(problem.goal):
@@ -249,6 +248,7 @@ def is_at_rest(problem: Problem, network: Network) -> bool:
         outgoing = float_outgoing(network, clamp=False)
     except OverflowError:
         return False
+    residuals, rows, weights, outgoing = (*map(_in_units, (residuals, rows)), _in_units(weights, 1), np.sign(outgoing))
     with np.errstate(all="ignore"):  # what overflows is not at rest
         z = rows @ weights.T
         slopes = np.where(z > 0, 1.0, to_float(problem.architecture.slope))
@@ -257,3 +257,9 @@ def is_at_rest(problem: Problem, network: Network) -> bool:
         incoming = (((pulls * residuals) @ rows) ** 2).sum(axis=1), loss * (pulls**2 @ (rows**2).sum(axis=1))
         onward = (residuals @ (slopes * z)) ** 2, loss * sizes.sum(axis=0)
     return all(np.isfinite(most).all() and (found <= RESTING**2 * most).all() for found, most in (incoming, onward))
+
+
+def _in_units(numbers: Floats, axis: int | None = None) -> Floats:
+    """The same in units of the largest, so that no square of it is beyond floats."""
+    largest = np.abs(numbers).max(axis=axis, keepdims=True)
+    return numbers / np.where(largest > 0, largest, 1.0)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.verify.deciders.test_witnesses import posed
-from verify import Dataset, Goal, Network
+from tests.words import check_words
+from verify import Dataset, Goal, Network, audit
 from verify.checker.statement import pattern
 from verify.checker.stationary import NotStationary, Stationary
 from verify.deciders.proposal import Proposal, how_floats_failed
@@ -78,6 +79,16 @@ def test_imbalance_is_said_of_any_repair():
     off = [network for network in found if not any(row.count(0) for row in pattern(XOR, network))]
     for part in (found, off):
         assert isinstance(choose(XOR, skew, part, NEAR, None).stationary.certificate, NotStationary)
+
+
+@pytest.mark.parametrize("bias", ["penalised", "free"])
+def test_what_moves_the_output_bias_is_no_imbalance_of_a_neuron(bias):
+    """A repair of a network with an output bias may be refuted by a vector with a part along it."""
+    network = Network.two_layer([[2, "1/2"]], [-1], b=[3], b2=1)
+    data = Dataset([[0, 3], ["1/3", 0]], ["-9/2", "-11/3"])
+    found = audit(network, data, goal="min-norm", bias=bias, tol=1e-12, stationary_tol=0.5)
+    assert (found.fits.verdict.value, found.fits.level) == ("proved", "near")
+    check_words(found)
 
 
 def test_a_network_whose_kinks_are_not_exact_is_judged_on_them():

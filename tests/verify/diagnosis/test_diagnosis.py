@@ -30,6 +30,7 @@ from verify.problem.problem import Bias, Goal, Problem, half_squared_norm, objec
 from verify.report.faults import faults
 
 F = Fraction
+ORTHOGONAL = Dataset([[1, 0], [0, 1]], [1, -1])
 
 
 def diagnosed(network, X, y, **options):
@@ -505,6 +506,17 @@ def test_a_neuron_that_is_pulled_nowhere_has_no_angle():
         sentence.startswith("at 1 of the 1 point that holds the lower bound the output is over")
         for sentence in sentences
     )
+
+
+@pytest.mark.parametrize(("size", "share"), [(1, "33.3 %"), (1000, "over 99.9 %"), (10**6, "over 99.9 %")])
+def test_what_dead_neurons_waste_is_all_only_where_nothing_else_is_there(size, share):
+    dead = Network.two_layer([[1, 0], [0, 1], [-size, 0]], [1, -1, size])
+    assert f"1 of 3 neurons is dead and wastes {share} of the squared norm: neuron 2" in said(audit(dead, ORTHOGONAL))
+    idle = Network.two_layer([[-1, 0], [0, -1]], [size, size])
+    assert "2 of 2 neurons are dead and waste 100 % of the squared norm: neurons 0 and 1" in said(
+        audit(idle, ORTHOGONAL)
+    )
+    check_words(audit(dead, ORTHOGONAL))
 
 
 def test_the_sentences_of_a_report():

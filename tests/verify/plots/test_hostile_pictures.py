@@ -14,6 +14,7 @@ from verify.problem.problem import Dataset
 
 net = Network.two_layer
 HUGE, TINY = 10**200, Fraction(1, 10**200)
+ORTHOGONAL = Dataset([[1, 0], [0, 1]], [1, -1])
 
 SEEN = {
     "large inputs": (
@@ -50,6 +51,8 @@ SEEN = {
         Dataset([[1, 1, 1], [2, 2, 2], [1, "1/2", "2/3"]], [1, 1, 1]),
         {},
     ),
+    "ten thousand million times the margin": (net([[1, 0], [0, 1], [-(10**5), -1]], [1, -1, 10**5]), ORTHOGONAL, {}),
+    "a billion million times the margin": (net([[1, 0], [0, 1], [-(10**8), -1]], [1, -1, 10**8]), ORTHOGONAL, {}),
     "sizes that floats lose": (
         net([[1, 2, 3, 4]], [1]),
         Dataset([[HUGE, 0, 0, 0], [0, 5, 0, 0], [0, 0, 0, TINY]], [1, 1, 1]),
@@ -85,3 +88,10 @@ def test_margin_lines_are_at_the_least_margin():
     assert MARGIN_LINES in labels
     assert "f = ± the least margin" in first.words
     assert "±1" not in first.words
+
+
+@pytest.mark.parametrize(("name", "shown"), [("ten thousand", True), ("a billion", False)])
+def test_margin_lines_are_drawn_while_doubles_tell_them_from_0(name, shown):
+    network, data, options = SEEN[f"{name} million times the margin"]
+    first = panels(audit(network, data, time_limit=5, **options))[0]
+    assert ("f = ± the least margin" in first.words) == shown

@@ -8,10 +8,12 @@ from click.testing import CliRunner
 
 from tests.words import check_words
 from verify import Dataset, Network, audit, train
+from verify.auditing.loop import pose
 from verify.cli import program
 from verify.deciders.finding import Verdict
 from verify.report import as_text
 from verify.report.advice import IN_PYTHON
+from verify.report.remedies import is_at_rest
 
 SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]]
 
@@ -160,6 +162,19 @@ def test_a_neuron_that_still_learns_beside_a_large_one_is_no_rest():
     assert all(
         "leads nowhere" not in text for text in steps(audit(network, ([[1], [-1]], [10**6, -1]), goal="min-norm"))
     )
+
+
+@pytest.mark.parametrize("unit", [Fraction(1), Fraction(1, 2**300), Fraction(2**300)])
+def test_whether_training_on_leads_on_does_not_depend_on_units(unit):
+    """Squares of products of such numbers are 0, or infinite, in floats."""
+    network = Network.two_layer([[2, 0], ["1/2", "-1/2"], [1, 0]], [-1, -1, 3], slope="1/2")
+    rows, targets = [[1, 3], ["1/2", 1], [0, "1/3"]], [1, "5/8", "1/12"]
+    data = Dataset([[unit * Fraction(x) for x in row] for row in rows], [unit * Fraction(y) for y in targets])
+    result = audit(network, data, goal="min-norm", tol="1/2")
+    assert not is_at_rest(result.problem, network)
+    at_rest = Network.two_layer([[1, 0]], [1])
+    assert is_at_rest(pose(at_rest, Dataset([[unit, 0], [unit, 0]], [0, 2 * unit]), goal="min-norm"), at_rest)
+    check_words(result)
 
 
 def test_training_has_ended_only_at_a_local_optimum():

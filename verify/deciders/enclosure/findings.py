@@ -51,8 +51,10 @@ def lacks_exact_point(findings: Mapping[Question, Finding], tolerance: Fraction)
 
 
 def without_nearby(problem: Problem, findings: Mapping[Question, Finding], reason: str) -> dict[Question, Finding]:
-    """The findings, with why no exact KKT point near the network is known."""
+    """The findings, with why no exact KKT point near the network is known; as they are where they speak of one."""
     stationary = findings[Question.STATIONARY]
+    if stationary.verdict is Verdict.PROVED and stationary.level == "near":
+        return dict(findings)
     told = _with_reason(stationary, f"no exact {stationary_point(problem)} near it was found: {reason}")
     return {**findings, Question.STATIONARY: told}
 

@@ -104,6 +104,16 @@ def test_a_stationary_point_of_unknown_optimality_leaves_local_optimality_open(m
     assert result.local_optimum.verdict is Verdict.UNDECIDED
 
 
+@pytest.mark.parametrize("off", [1e-17, 1e-5])
+def test_beside_an_exact_point_on_the_kinks_it_is_not_said_that_none_was_found(off):
+    """A neuron that is moved onto its kink makes the network an exact KKT point; no box is found there."""
+    result = audit(Network.two_layer([[1, off], [0, 1]], [1, -1]), ([[1, 0], [0, 1]], [1, -1]))
+    found = result.stationary
+    assert (found.verdict, found.level) == (Verdict.PROVED, "near")
+    assert isinstance(found.certificates[0], Stationary)
+    assert found.reason == "an exact KKT point with λ_0 = 1, λ_1 = 1"
+
+
 def test_open_findings_are_answered_and_others_kept():
     network = two_neurons(noise=1e-6)
     result = audit(network, POINTS)
