@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from tests.words.precision import legend_of_approximate
-from tests.words.reading import AMOUNT, SLACK, N, amount, is_about, is_up, is_value
+from tests.words.reading import SLACK, N, amount, is_about, is_up, is_value
 from verify.diagnosis import RungKind
 from verify.problem.phrases import SMALL
 from verify.problem.problem import objective, outputs
@@ -416,8 +416,8 @@ OTHERS = [
         _zero_there,
     ),
     (
-        (rf"(\d+) of (\d+) neurons? (?:is dead|are dead|contributes? nothing \(v = 0\))"
-        rf"(?: and wastes? ((?:over )?\S+ %) of the squared norm)?: neurons? (.*)"),
+        (r"(\d+) of (\d+) neurons? (?:is dead|are dead|contributes? nothing \(v = 0\))"
+        r"(?: and wastes? ((?:over )?\S+ %) of the squared norm)?: neurons? (.*)"),
         _dead,
     ),
     (UNBALANCED, _unbalanced),

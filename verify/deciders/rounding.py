@@ -18,7 +18,12 @@ from verify.deciders.lifting import pivots_modulo, solve_by_lifting
 from verify.deciders.time_limits import is_late
 from verify.numbers.floats import to_matrix
 
-__all__ = ["ceil_dyadic", "dyadic", "primitive", "rank", "solve_by_few", "solve_exactly"]
+__all__ = ["ceil_dyadic", "dyadic", "power_of_two", "primitive", "rank", "solve_by_few", "solve_exactly"]
+
+
+def power_of_two(size: Fraction) -> Fraction:
+    """The power of two between size / 2 and 2 size, for size > 0; 1 for 0."""
+    return Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length()) if size else Fraction(1)
 
 
 def dyadic(value: float, bits: int = 40) -> Fraction:

@@ -20,6 +20,7 @@ from verify.checker.local import NotLocal
 from verify.deciders.exact_systems import Vector, floats, solution_near
 from verify.deciders.local_optimality.choices import Choice, KKTNeighbourhood, sides_of
 from verify.deciders.proposal import certified
+from verify.deciders.rounding import power_of_two
 from verify.deciders.time_limits import poll
 from verify.deciders.witnesses import distance
 from verify.numbers.floats import to_float
@@ -83,7 +84,7 @@ def _longest(nearby: KKTNeighbourhood, direction: list[Vector], longest: Fractio
         if v and any(step):
             values = ((abs(v) * dot(w, x), dot(step, x)) for x in nearby.problem.rows)
             longest = min([longest, *(-z / change for z, change in values if z * change < 0)])
-    return Fraction(2) ** (longest.numerator.bit_length() - longest.denominator.bit_length())
+    return power_of_two(longest)
 
 
 def segment(problem: Problem, subject: Network, proof: NotLocal) -> tuple[list[Vector], list[Vector]]:

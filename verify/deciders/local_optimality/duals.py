@@ -77,7 +77,7 @@ class _DualSystem:
                 self.right += unit.vector
                 for k in unit.weightless:
                     line = [Fraction(0)] * len(self.nonnegative)
-                    line[self.places[key] + k] = Fraction(1)
+                    line[self.places[key] + k] = 1 / Fraction(self.units[self.places[key] + k])
                     self.lines.append(line)
                     self.right.append(Fraction(0))
 
@@ -135,8 +135,10 @@ class _DualSystem:
 
         found: list[tuple[Floats, list[Vector]]] = []
         width = len(self.nonnegative)
-        matrix = floats(self.lines, width) * self.units
-        right = to_floats(self.right)
+        matrix, right = floats(self.lines, width) * self.units, to_floats(self.right)
+        if width:
+            sizes = np.maximum(np.abs(matrix).max(axis=1), 1e-300)
+            matrix, right = matrix / sizes[:, None], right / sizes
         bounds = [(0, None) if low else (None, None) for low in self.nonnegative]
         if width and len(matrix):
             solved = linprog(np.zeros(width), A_eq=matrix, b_eq=right, bounds=bounds, method="highs")

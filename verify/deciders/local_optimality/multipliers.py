@@ -21,7 +21,7 @@ from solvers.arrays import Floats
 from verify.checker.exact import dot
 from verify.deciders.exact_systems import Vector, floats, solution_near
 from verify.deciders.local_optimality.choices import KKTNeighbourhood
-from verify.deciders.rounding import rank, solve_exactly
+from verify.deciders.rounding import power_of_two, rank, solve_exactly
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_floats
 from verify.problem.members import trains_all
@@ -91,6 +91,23 @@ class _MultiplierSystem:
             sums = [factor for i, factor in enumerate(nearby.factors) if i in nearby.active]
             self.lines.append([*sums, *[Fraction(0)] * len(self.kinks)])
             self.right.append(nearby.bias_pull)
+        self._equilibrate(nearby)
+
+    def _equilibrate(self, nearby: KKTNeighbourhood) -> None:
+        """The multipliers and products of a point in a unit about 1 / |x_i|, and each equation times a power of two.
+
+        x_i without the 1 of a free bias; the largest one's unit where that is 0. The inequalities are between numbers
+        of one point, so that they stay what they are.
+        """
+        counted = nearby.problem.norm_columns
+        sizes = [max(abs(nearby.problem.rows[i][c]) for c in counted) for i in nearby.active]
+        largest = max(sizes, default=Fraction(0))
+        places = [*range(self.count), *(place for place, _ in self.kinks)]
+        units = [power_of_two(sizes[place] or largest) for place in places]
+        for k, line in enumerate(self.lines):
+            scaled = [x / unit for x, unit in zip(line, units, strict=True)]
+            size = power_of_two(max(map(abs, scaled), default=Fraction(0)))
+            self.lines[k], self.right[k] = [x / size for x in scaled], self.right[k] / size
 
     def _inequalities(self, signs: dict[int, int]) -> list[Vector]:
         """G, for the signs of the multipliers that have to be chosen."""

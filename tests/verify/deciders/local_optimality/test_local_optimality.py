@@ -19,6 +19,7 @@ from verify.checker.dual_trees import Bound
 from verify.checker.dual_trees import Dual as Leaf
 from verify.checker.errors import CertificateError
 from verify.checker.local import Local, NotLocal
+from verify.deciders.finding import Verdict
 from verify.deciders.local_optimality import local_optimality
 from verify.deciders.local_optimality.descent import descent, segment
 from verify.deciders.proposal import sealed
@@ -212,6 +213,16 @@ def test_a_zero_neuron_with_a_free_bias_of_its_own(slope, bias):
     problem = posed([[2], [-2]], [1, 0], network, goal=Goal.MIN_NORM, bias=Bias.FREE)
     assert objective(problem, network) == F(1, 4)
     assert answer(problem, network) == "local"
+
+
+@pytest.mark.parametrize("unit", [F(1), F(1, 2**300), F(2**300)])
+def test_a_zero_neuron_beside_two_equal_ones_in_any_units(unit):
+    """Equations of the size of the points stand beside those that say which ties have no weight."""
+    network = Network.two_layer([[1], [1], [0]], [-1, -1, 0], slope=F(1, 2))
+    data = Dataset([[unit / 2], [unit / 3], [unit / 3]], [-unit, -2 * unit / 3, -2 * unit / 3])
+    found = audit(network, data, goal="min-norm")
+    assert (found.local_optimum.verdict, found.local_optimum.level) == (Verdict.PROVED, "exact")
+    assert found.stationary.numbers["multiplier_dimension"] == 2
 
 
 def test_without_time_the_question_stays_open():

@@ -98,8 +98,15 @@ def posed(X, y, network, goal=Goal.MAX_MARGIN, bias=Bias.NONE):
         ([[1, 0], [0, 1]], [1, 1], Network.two_layer([[2, 1]], [1]), Goal.MAX_MARGIN, Bias.NONE, None),
     ],
 )
-def test_known_dimensions(X, y, network, goal, bias, expected):
-    assert multiplier_dimension(posed(X, y, network, goal, bias), network) == expected
+@pytest.mark.parametrize("unit", [F(1), F(1, 2**150), F(2**150)])
+def test_known_dimensions(X, y, network, goal, bias, expected, unit):
+    """In any units of the points: x times t^2, weights over t and biases times t have the same outputs."""
+    rows = [[unit**2 * x for x in row] for row in X]
+    first, outgoing = network.architecture.layers[0], [v / unit for v in network.output_weights]
+    inner = [w * unit if first.bias and c == first.inputs else w / unit
+             for row in network.hidden_weights for c, w in enumerate(row)]  # fmt: skip
+    scaled = Network(network.architecture, [inner, outgoing])
+    assert multiplier_dimension(posed(rows, y, scaled, goal, bias), scaled) == expected
 
 
 def test_large_problems_are_left_alone(monkeypatch):
