@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.words.precision import legend_of_approximate
+from tests.words.precision import legend_of_a_loss, legend_of_approximate
 from tests.words.reading import SLACK, N, amount, is_about, is_up, is_value
 from verify.diagnosis import RungKind
 from verify.problem.phrases import SMALL
@@ -408,6 +408,11 @@ OTHERS = [
     (
         r"approx\.: proved up to ε, what is left of the gradient, relative to the norm(?:, and δ, .*)?",
         legend_of_approximate,
+    ),
+    (
+        (r"approx\.: proved up to ε, what is left of the gradient, relative to that of the decay, and δ, by how much "
+        r"the multipliers miss the slopes of the loss, relative to twice the decay"),
+        legend_of_a_loss,
     ),
     (r"no point is further on the wrong side than point (\d+), where y·f\(x\) is (.*)", _furthest),
     (

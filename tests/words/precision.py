@@ -23,10 +23,11 @@ def _holds(audit, proof) -> bool:
     counted = problem.norm_columns
     neurons = list(zip(network.hidden_weights, network.output_weights, problem.architecture.masks, strict=True))
     is_whole = problem.output_weights is None  # else these are numbers of the problem, without a gradient of their own
-    norm = sum((w[c] ** 2 for w, _, _ in neurons for c in counted), Fraction(0))
-    norm += sum(v * v for _, v, _ in neurons) if is_whole else 0
+    before, behind = problem.decay.hidden, problem.decay.output  # 1 and 1 but for a loss
+    norm = sum((before * w[c] ** 2 for w, _, _ in neurons for c in counted), Fraction(0))
+    norm += sum(behind * v * v for _, v, _ in neurons) if is_whole else 0
     kinks = {(i, j): value for i, j, value in proof.kink_products}
-    is_margin = problem.goal.value == "max-margin"
+    is_margin = problem.goal.value == "max-margin" if problem.asks_fit else problem.goal.loss.labels
     left = Fraction(0)
     for j, (w, v, mask) in enumerate(neurons):
         pull = [Fraction(0)] * len(w)
@@ -37,19 +38,43 @@ def _holds(audit, proof) -> bool:
             if z == 0 and (i, j) in kinks:
                 on = kinks[i, j] * y
             pull = [p + on * x for p, x in zip(pull, row, strict=True)]
-        left += sum(((w[c] if c in counted else 0) - v * pull[c]) ** 2 for c in mask)
-        left += (v - sum((a * b for a, b in zip(w, pull, strict=True)), Fraction(0))) ** 2 if is_whole else 0
+        left += sum(((before * w[c] if c in counted else 0) - v * pull[c]) ** 2 / before for c in mask)
+        over = behind * v - sum((a * b for a, b in zip(w, pull, strict=True)), Fraction(0))
+        left += over**2 / behind if is_whole else 0
     return left <= proof.epsilon**2 * norm and _away(problem, network, proof) <= proof.delta * norm
 
 
 def _away(problem, network, proof) -> Fraction:
     """The multipliers times how far their constraints are from equality."""
     values, tolerance = outputs(problem, network), problem.fit_tolerance
+    if not problem.asks_fit:
+        return _missed(problem, values, dict(proof.multipliers))
     if problem.goal.value == "max-margin":
         margins = [y * f for y, f in zip(problem.targets, values, strict=True)]
         return sum((m * (margins[i] - min(margins)) for i, m in proof.multipliers), Fraction(0))
     inside = {i: tolerance + (values[i] - problem.targets[i]) * (1 if m > 0 else -1) for i, m in proof.multipliers}
     return sum((abs(m) * inside[i] for i, m in proof.multipliers), Fraction(0)) if tolerance else Fraction(0)
+
+
+def _missed(problem, values, multipliers) -> Fraction:
+    """The losses and their conjugates at the multipliers, without the products of both; 0 for irrational ones."""
+    loss, total = problem.goal.loss, Fraction(0)
+    if not loss.is_exact:
+        return total
+    for i, (y, f) in enumerate(zip(problem.targets, values, strict=True)):
+        c, apart = multipliers.get(i, Fraction(0)), 1 - y * f if loss.labels else y - f
+        beyond = max(apart if loss.labels else abs(apart) - loss.tube, Fraction(0))
+        slope = loss.high if not loss.curvature else beyond / loss.curvature
+        slope = slope if loss.high is None else min(slope, loss.high)
+        assert loss.high is None or abs(c) <= loss.high
+        assert c >= 0 or not loss.labels
+        total += slope * beyond - loss.curvature * slope**2 / 2 - c * apart
+        total += loss.tube * abs(c) + loss.curvature * c**2 / 2
+    return total
+
+
+def legend_of_a_loss(audit, *_) -> bool:
+    return not audit.problem.asks_fit and is_precise(audit)
 
 
 def legend_of_approximate(audit, _, found) -> bool:

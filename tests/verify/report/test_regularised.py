@@ -146,3 +146,16 @@ def test_without_neurons_an_output_bias_is_left(network, X, y, decay, told):
     (row,) = [text for label, text in wording(found).numbers if label == "without neurons"]
     assert row.startswith(told)
     check_words(found)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "absolute", "epsilon-insensitive:1/4", "squared"])
+@pytest.mark.parametrize("decay", ["19/100", "1/10,1/5"])
+def test_what_approximately_stationary_means_is_what_is_proved(loss, decay):
+    """Of the best network known, in doubles and a little off; `check_words` computes both numbers anew."""
+    data = ([[1, 0], [0, 1], [1, 1]], [1, -1, 1])
+    best = audit(Network.two_layer([[1, 0], [0, 1]], [1, -1]), data, loss=loss, decay=decay).better
+    rows = [[float(x) * (1 + 1e-9 * (c - j)) for c, x in enumerate(w)] for j, w in enumerate(best.hidden_weights)]
+    off = audit(Network.two_layer(rows, [float(v) for v in best.output_weights]), data, loss=loss, decay=decay)
+    assert off.stationary.verdict.value == "proved"
+    assert (off.stationary.level == "approximate") == (loss != "squared")
+    assert check_words(off)
