@@ -182,9 +182,8 @@ def _more_time(audit: Audited) -> Iterator[NextStep]:
 
 def _of_other_depth(audit: Audited) -> Iterator[NextStep]:
     """The better network that is known, and more time."""
-    if audit.better_own_width is not None or audit.better is not None:
-        is_own = audit.better_own_width is not None and audit.better in (None, audit.better_own_width)
-        which, option = (".better_own_width", "--own-width ") if is_own else (".better", "")
+    if (own := audit.better_own_width) is not None or audit.better is not None:
+        which, option = (".better_own_width", "--own-width ") if audit.better in (None, own) else (".better", "")
         text = f"write the better network from the folder of --certificates PROOFS (in Python {which}.save)"
         yield NextStep(text, f"isoptimal better PROOFS {option}--out better.json")
     yield from _more_time(audit)

@@ -11,6 +11,7 @@ from verify import Dataset, Network, audit, train
 from verify.auditing.loop import pose
 from verify.cli import program
 from verify.deciders.finding import Verdict
+from verify.problem.network import Architecture, Layer
 from verify.report import as_text
 from verify.report.advice import IN_PYTHON
 from verify.report.remedies import is_at_rest
@@ -217,4 +218,21 @@ def test_a_classifier_at_rest_is_not_trained_on():
     texts = steps(result)
     assert any("the logistic loss has next to no gradient here" in text for text in texts), texts
     assert not any("train on" in text for text in texts)
+    check_words(result)
+
+
+def test_of_a_deep_network_the_command_writes_the_better_network_that_is_told_first():
+    """A wider one is far better than the best found of this shape."""
+    far = Fraction(2**300)
+    shapes = [Layer(inputs=2, outputs=2, slope=Fraction(0)), Layer(inputs=2, outputs=2, slope=Fraction(0))]
+    network = Network(
+        Architecture([*shapes, Layer(inputs=2, outputs=1, slope=None)]),
+        [[far, 0, 0, 1], [1, 0, 0, 1 / far], [1, -1]],
+    )
+    result = audit(network, Dataset([[1, 0], [0, 1]], [1, -1]))
+    assert result.better is not None
+    assert result.better != result.better_own_width
+    (step,) = [step for step in result.next_steps if "better network" in step.text]
+    assert "(in Python .better.save)" in step.text
+    assert "--own-width" not in step.command
     check_words(result)
