@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 from verify.auditing.relaxing import is_relaxation_note
 from verify.checker.answers import distance
 from verify.checker.certificate import Certificate
-from verify.checker.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, subject_file
+from verify.checker.derived import AUDIT_FILE, BOUNDS, WITNESSES, Material, certified, is_of_audit, subject_file
 from verify.checker.folder import relaxed_folder
 from verify.checker.layer_facts import layer_file
 from verify.checker.stationary import NotStationary, Stationary
@@ -258,7 +258,7 @@ class Audit:
         """
         target = a_path(folder, "folder")
         files = self.files()
-        replace_folder(target, files, lambda name: AUDIT_FILE.fullmatch(name) is not None, AUDIT)
+        replace_folder(target, files, is_of_audit, AUDIT)
         beside = relaxed_folder(target)
         if self.relaxed is not None:
             self.relaxed.save(beside)

@@ -19,6 +19,7 @@ import numpy as np
 
 from solvers.vectors.vector_search import VectorGuess, search_vectors
 from verify.auditing.clock import Clock
+from verify.checker.derived import is_of_audit
 from verify.checker.errors import InputError
 from verify.checker.exact import root_ends
 from verify.checker.questions import Question, Verdict
@@ -35,7 +36,6 @@ from verify.checker.vector_certificates import (
 from verify.checker.vector_checking import VectorAccepted, check_vector
 from verify.checker.vector_folder import (
     VECTOR_AUDIT,
-    VECTOR_FILE,
     VECTOR_NETWORK,
     VECTOR_PROBLEM,
     vector_facts,
@@ -148,7 +148,7 @@ class VectorAudit:
         `isoptimal check FOLDER` decides it.
         """
         target, files = a_path(folder, "folder"), self.files()
-        replace_folder(target, files, lambda name: VECTOR_FILE.fullmatch(name) is not None, VECTOR_AUDIT)
+        replace_folder(target, files, is_of_audit, VECTOR_AUDIT)
         return {name: str(target / name) for name in files if name != VECTOR_AUDIT}
 
     def __str__(self) -> str:
@@ -294,6 +294,7 @@ def _better(
     if not values:
         return None
     best, (_, high) = min(values, key=lambda pair: pair[1][1])
+    near = [found for found, value in values if value[1] <= high * (1 + search.tolerance / 10)]
     if mine is None or high < mine[1]:
         search.accepted(VectorUpperBound(best, _above(high)))
     if mine is None:
@@ -303,7 +304,9 @@ def _better(
         search.accepted(VectorBetterNetwork(found, search.tolerance, "own-width"), "-own")
     if best.width > search.network.width or not narrow:
         search.accepted(VectorBetterNetwork(best, search.tolerance, "any-width"))
-    return best if high < mine[0] else None
+    smallest = min(near, key=lambda found: found.width)
+    least = vector_objective(problem, smallest) or mine
+    return smallest if least[1] < mine[0] else best if high < mine[0] else None
 
 
 def _above(number: Fraction) -> Fraction:
@@ -321,14 +324,12 @@ def _bounded(search: _Pending, clock: Clock, guess: VectorGuess, better: VectorN
     starts = np.concatenate([guess.hidden, np.random.default_rng(0).normal(size=(40, guess.hidden.shape[1]))])
     sizes = np.linalg.norm(starts, axis=1, keepdims=True)
     starts = starts[sizes[:, 0] > 0] / sizes[sizes[:, 0] > 0]
-    tol = max(to_float(search.tolerance), LEAST_SLACK)
+    tol = max(to_float(search.tolerance) / 10, LEAST_SLACK / 5)
     best: VectorBound | None = None
     try:
         for bound in lower_bounds(problem, guess.multipliers, starts, tol, clock.deadline):
             best = search.accepted(bound) or best
-            if mine is not None and best is not None and mine[1] <= (1 + search.tolerance) * best.lower:
-                break
-            if best is not None and upper and min(upper) <= (1 + search.tolerance) * best.lower:
+            if best is not None and _is_settled(search, best.lower, mine, min(upper, default=None)):
                 break
     except FLOAT_FAILURES:
         return "the arithmetic of floats failed in the proof of a lower bound"
@@ -341,6 +342,18 @@ def _bounded(search: _Pending, clock: Clock, guess: VectorGuess, better: VectorN
             search.accepted(VectorOptimalWithin(tolerance, best))
     is_narrow = bool(upper) and min(upper) <= (1 + search.tolerance) * best.lower
     return "" if is_narrow else "the bracket is wider than the tolerance"
+
+
+def _is_settled(
+    search: _Pending, lower: Fraction, mine: tuple[Fraction, Fraction] | None, upper: Fraction | None
+) -> bool:
+    """Whether nothing is left to prove: within the tolerance, the network is the best or is not, or where it does not
+    fit, the bracket is as narrow.
+    """
+    most = (1 + search.tolerance) * lower
+    if mine is None:
+        return upper is not None and upper <= most
+    return mine[1] <= most or (upper is not None and upper * (1 + search.tolerance) < mine[0] and upper <= most)
 
 
 def _least_tolerance(value: Fraction, lower: Fraction, asked: Fraction) -> Fraction | None:

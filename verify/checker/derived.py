@@ -76,6 +76,15 @@ AUDIT_FILE = re.compile(
 )
 """The names of the files in the folder of an audit; there are no others."""
 
+VECTOR_FILE = re.compile(r"vector-[a-z-]+\.json")
+"""Those beside audit.json in the folder of an audit of several outputs (`verify.checker.vector_folder`)."""
+
+
+def is_of_audit(name: str) -> bool:
+    """Whether a name is that of a file in the folder of any audit."""
+    return AUDIT_FILE.fullmatch(name) is not None or VECTOR_FILE.fullmatch(name) is not None
+
+
 UNCERTIFIED: Mapping[str, frozenset[str]] = {
     "": frozenset({"diagnosis", "status", "notes", "seconds"}),
     "findings": frozenset({"reason", "hints"}),

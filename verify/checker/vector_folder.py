@@ -11,7 +11,6 @@ Sound: every row of the table is proved, whoever wrote the folder.
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false, reportUnknownMemberType=false
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any, TypeAlias
 from verify.checker.checking import Files
 from verify.checker.codec import load_json, rational_of, rational_text, reader
 from verify.checker.decision import Decision
+from verify.checker.derived import VECTOR_FILE
 from verify.checker.errors import CertificateError, InputError
 from verify.checker.exact import value_text
 from verify.checker.questions import Question, Verdict, asked_within
@@ -35,8 +35,6 @@ from verify.checker.vector_statement import (
 )
 
 VECTOR_PROBLEM, VECTOR_NETWORK, VECTOR_AUDIT = "vector-problem.json", "vector-network.json", "audit.json"
-
-VECTOR_FILE = re.compile(r"vector-[a-z-]+\.json")
 
 VECTOR_WORDS = frozenset({"files", "status", "notes", "seconds", "reasons"})
 """The keys of audit.json that hold words, and the list of files."""

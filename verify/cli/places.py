@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from verify.checker.derived import AUDIT_FILE
+from verify.checker.derived import is_of_audit
 from verify.checker.errors import InputError
 from verify.files.reading import read_bytes
 
@@ -62,7 +62,7 @@ def check_folder(path: str) -> None:
     folder = Path(path)
     if not folder.exists():
         return
-    strange = sorted(entry.name for entry in folder.iterdir() if not AUDIT_FILE.fullmatch(entry.name))
+    strange = sorted(entry.name for entry in folder.iterdir() if not is_of_audit(entry.name))
     if strange or (any(folder.iterdir()) and not _is_audit(folder / "audit.json")):
         other = f"holds {strange[0]}" if strange else "is not empty and holds no audit"
         raise InputError(f"{path} {other}: give a new folder, an empty one, or one with an earlier audit to replace")
@@ -89,6 +89,6 @@ def _check_parent(place: Path, path: str) -> None:
 
 def _is_audit(file: Path) -> bool:
     try:
-        return json.loads(read_bytes(file)).get("schema") == "audit-1"
+        return json.loads(read_bytes(file)).get("schema") in ("audit-1", "vector-audit-1")
     except (OSError, ValueError, AttributeError):
         return False

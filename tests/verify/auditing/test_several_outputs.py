@@ -18,6 +18,7 @@ from verify.checker.errors import InputError
 from verify.checker.folder import decide_folder
 from verify.checker.questions import Question, Verdict
 from verify.cli.auditing import audit_command
+from verify.cli.places import check_folder
 from verify.report.several_outputs import vector_as_html, vector_reasons
 
 I3 = np.eye(3)
@@ -83,6 +84,11 @@ def test_the_saddle_is_stationary_and_beaten(tmp_path):
     assert found.facts["findings"]["global_optimum"]["certificate"] == "vector-better-network-own.json"
     found.save(tmp_path / "saddle")
     assert decide_folder(tmp_path / "saddle").is_accepted
+    one = audit({"W": [[1.0]], "v": [1.0], "slope": 0}, [[1.0]], [1.0])
+    for other in (one, found, one):  # each in place of the one before
+        check_folder(str(tmp_path / "saddle"))
+        other.save(tmp_path / "saddle")
+        assert decide_folder(tmp_path / "saddle").is_accepted
 
 
 def test_an_audit_that_is_interrupted(monkeypatch):
