@@ -23,7 +23,7 @@ __all__ = ["FanGuess", "Side", "find_fan"]
 FLOOR = 0.5
 """A direction need not be bounded by less than this part of the price: its tree is then small."""
 
-MOST_SIDES, TRIES = 600, 8
+MOST_SIDES, TRIES = 300, 8
 WHOLE = 8
 """A direction between two others is a sum of small multiples of both, up to this."""
 
@@ -53,7 +53,7 @@ class FanGuess:
 
 @dataclass(slots=True, eq=False)
 class _Fan:
-    """What is searched: multipliers (n, K), basis (r, K); cones are to have ||n|| <= most."""
+    """What is searched: multipliers (n, K), basis (r, K); cones are to have ||n|| <= price (1 + slack)."""
 
     problem: VectorInstance
     multipliers: Floats
@@ -78,11 +78,15 @@ class _Fan:
     def raise_to(self, side: Side, value: float) -> None:
         """What q.H was seen to reach."""
         side.value = max(side.value, value)
+        self.price = max(self.price, side.value / float(np.linalg.norm(side.vector)))
         least = FLOOR * self.price * float(np.linalg.norm(side.vector))
         side.bound, side.tree = max(side.value * (1 + self.slack / 3), least), None
 
-    def cones(self, most: float) -> FanGuess | None:
-        """The cones of all orthants, split until n is short enough; None where that takes too many directions."""
+    def cones(self) -> FanGuess | None:
+        """The cones of all orthants, split until n is short enough; None where that takes too many directions.
+
+        The price grows where q.H was seen to be longer.
+        """
         rank = len(self.basis)
         used: dict[tuple[int, ...], int] = {}
         orthants: list[list[tuple[int, int, int] | None]] = []
@@ -96,7 +100,7 @@ class _Fan:
             while waiting:
                 cone = waiting.pop()
                 length = self._length(cone)
-                if length <= most or rank == 1:
+                if length <= self.price * (1 + self.slack) or rank == 1:
                     largest = max(largest, length)
                     nodes.append(None)
                     continue
@@ -159,12 +163,12 @@ def find_fan(
 ) -> FanGuess | None:
     """A proof in floats that ||H(u)|| <= price (1 + slack) on the unit ball, nearly; None where none is found in time.
 
-    multipliers: shape (n, K), each a combination of the basis, shape (r, K), whose vectors are independent.   price: at
-    least the largest ||H(u)||.   starts: directions, shape (B, c), where H is long.
+    multipliers: shape (n, K), each a combination of the basis, shape (r, K), whose vectors are independent.   price:
+    the largest ||H(u)||, nearly; where more is seen that counts.   starts: directions, shape (B, c), where H is long.
     """
     fan = _Fan(problem, multipliers, basis, starts, price, slack)
     for _ in range(TRIES):
-        guess = fan.cones(price * (1 + slack))
+        guess = fan.cones()
         if guess is None or is_late(deadline):
             return None
         if fan.prove(guess, deadline):

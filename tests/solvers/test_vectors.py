@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.clock import now
 from solvers.vectors.fan import find_fan
 from solvers.vectors.vector_instance import VectorInstance, activated
 from solvers.vectors.vector_master import solve_master
@@ -97,4 +98,6 @@ def test_a_fan_is_as_short_as_asked(slack):
     found = find_fan(instance("max-margin"), multipliers, basis, 6**0.5, slack, None, I3)
     assert 6**0.5 * (1 - 1e-9) <= found.largest <= 6**0.5 * (1 + slack)
     assert all(side.tree is not None for side in found.sides)
-    assert find_fan(instance("max-margin"), multipliers, basis, 2.0, 1e-3, None, I3) is None
+    low = find_fan(instance("max-margin"), multipliers, basis, 2.0, slack, None, I3)
+    assert 6**0.5 * (1 - 1e-9) <= low.largest <= 6**0.5 * (1 + slack)
+    assert find_fan(instance("max-margin"), multipliers, basis, 2.0, slack, now() - 1, I3) is None

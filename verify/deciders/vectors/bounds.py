@@ -15,6 +15,7 @@ import numpy as np
 
 from solvers.vectors.fan import FanGuess, find_fan
 from solvers.vectors.vector_instance import VectorInstance
+from solvers.vectors.vector_search import longest
 from verify.checker.dual_trees import Bound, Nodes
 from verify.checker.errors import IsoptimalError
 from verify.checker.exact import dot, sqrt_lower
@@ -128,8 +129,9 @@ def _fans(
         instance.rows[points], instance.targets[points], instance.slope, instance.kind, instance.decays, None
     )
     multipliers = to_matrix(c.values())
-    lengths = np.linalg.norm(few.vector(multipliers, starts), axis=1) if len(starts) else np.zeros(1)
-    price = max(float(lengths.max()), 1e-9 * float(np.abs(multipliers).max()))
+    peaks, lengths = longest(few, multipliers, starts, np.random.default_rng(0))
+    starts = np.concatenate([peaks, starts])
+    price = max(float(lengths.max(initial=0.0)), 1e-9 * float(np.abs(multipliers).max()))
     slacks = SLACKS if len(basis) < MOST_RANK else (FIRST_OF_THREE, *SLACKS)
     for slack in [s for s in slacks if s > tol] + [tol] if len(basis) > 1 else [min(tol, 1e-6)]:
         guess = find_fan(few, multipliers, to_matrix(basis), price, slack, deadline, starts)
