@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from verify.checker.vector_bounds import Cells, Fan, Linear, Priced
+from verify.checker.codec import load_json, reader
+from verify.checker.vector_bounds import MAX_RANK, Cells, Fan, Linear, Priced
 from verify.checker.vector_certificates import VectorCertificate
-from verify.checker.vector_checking import VECTOR_KINDS
+from verify.checker.vector_checking import VECTOR_KINDS, VectorAccepted, check_vector, read_vector_certificate
 from verify.checker.vector_folder import VECTOR_WORDS
 from verify.checker.vector_statement import VectorNetwork, VectorProblem
 from verify.checker.vector_stationary import Move
@@ -84,3 +85,14 @@ def test_what_answers_what():
 def test_what_is_not_certified():
     named = PAGE.partition("Not certified are its")[2].partition(": words")[0]
     assert {*re.findall(r"`([a-z]+)`", named)} == VECTOR_WORDS - {"files"}
+
+
+def test_the_example_is_accepted():
+    lines = re.search(r"<!-- example -->\n```json\n(.*?)\n```", PAGE, re.DOTALL)[1].splitlines()
+    problem, network = reader(VectorProblem)(load_json(lines[0])), reader(VectorNetwork)(load_json(lines[1]))
+    kinds = [read_vector_certificate(line) for line in lines[2:]]
+    assert [one.KIND for one in kinds] == ["vector-stationary", "vector-not-local", "vector-bound"]
+    for one in kinds:
+        about = network if one.IS_ABOUT_NETWORK else None
+        assert isinstance(check_vector(problem, about, one), VectorAccepted)
+    assert f"at most {MAX_RANK} vectors" in PAGE
