@@ -229,9 +229,10 @@ def audit(
     points that are on their sides. The answer, with certificates of its own, is the audit `.relaxed` of the result.
 
     Of a network with several outputs (one for each class 0, 1, ..., or for each column of targets; two outputs where
-    the targets have two columns) the answers are a `verify.auditing.several_outputs.VectorAudit`, which prints and
-    saves likewise; it is asked of one hidden layer, with the losses squared, half-squared and logistic (cross-entropy
-    for classes), or for max-margin (pairwise) and min-norm.
+    the targets have two columns) the answers are a `verify.auditing.vector_audit.VectorAudit`, which has these
+    findings, `.bracket`, `.excess` and `.better`, prints and saves likewise. That is asked of one hidden layer, with
+    the losses squared, half-squared and logistic (cross-entropy for classes), or for max-margin (pairwise margins) and
+    min-norm.
 
     The `Audit` prints as a report, and has `.fits`, `.stationary`, `.local_optimum`, `.global_optimum` and
     `.global_any_width` (each with a `.verdict`), `.bracket` and `.excess`, the `.better` network, `.diagnosis` and

@@ -6,23 +6,19 @@ accepted (`verify.checker.vector_folder.vector_facts`), as a folder is.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from solvers.vectors.vector_search import VectorGuess, search_vectors
 from verify.auditing.clock import Clock
-from verify.checker.derived import is_of_audit
+from verify.auditing.vector_audit import VectorAudit
 from verify.checker.errors import InputError
 from verify.checker.exact import root_ends
-from verify.checker.questions import Question, Verdict
 from verify.checker.vector_certificates import (
     VectorBetterNetwork,
     VectorBound,
@@ -35,9 +31,6 @@ from verify.checker.vector_certificates import (
 )
 from verify.checker.vector_checking import VectorAccepted, check_vector
 from verify.checker.vector_folder import (
-    VECTOR_AUDIT,
-    VECTOR_NETWORK,
-    VECTOR_PROBLEM,
     vector_facts,
 )
 from verify.checker.vector_statement import VectorNetwork, VectorProblem, vector_objective
@@ -50,15 +43,13 @@ from verify.deciders.vectors.bounds import MOST_RANK, TOO_MANY_DIMENSIONS, lower
 from verify.deciders.vectors.descent import descents
 from verify.deciders.vectors.multipliers import exact_multipliers
 from verify.deciders.vectors.stationarity import stationary_proofs, ways_down
-from verify.files.writing import replace_folder
-from verify.numbers.arguments import a_path, a_time_limit, a_tolerance
+from verify.numbers.arguments import a_time_limit, a_tolerance
 from verify.numbers.floats import to_float
 from verify.problem.members import trains_all
 from verify.problem.problem import Trained
 from verify.problem.vectors import VectorAsked, vector_asked
 from verify.readers.reading import Options
 from verify.readers.several_outputs import several_outputs
-from verify.report.several_outputs import vector_as_html, vector_as_text, vector_reasons
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,96 +65,6 @@ SECONDS = 120.0
 """Without a time limit."""
 
 _C = TypeVar("_C", bound=VectorCertificate)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorAudit:
-    """The answers about one network with several outputs.
-
-    asked: the problem, in the normal form and in the user's terms.   certificates: accepted ones, by file names.
-    facts: what they prove, as in audit.json: "findings" by question, "objective", "bracket", "excess".
-    better: the best network found that is better; None for none.   ending: how the search ended; limit: why the bracket
-    is wider than asked, "" where it is not.
-    """
-
-    asked: VectorAsked
-    network: VectorNetwork
-    certificates: dict[str, VectorCertificate]
-    facts: dict[str, Any]
-    better: VectorNetwork | None
-    ending: Ending
-    limit: str
-    seconds: float
-    notes: tuple[str, ...] = ()
-
-    def __bool__(self) -> NoReturn:
-        raise TypeError("an audit has no truth value: ask `.verdict(question)`")
-
-    @property
-    def problem(self) -> VectorProblem:
-        """The problem in the normal form."""
-        return self.asked.problem
-
-    def verdict(self, question: Question) -> Verdict:
-        """What is known about one of the five questions."""
-        return Verdict(self.facts["findings"][question.value]["verdict"])
-
-    @property
-    def bracket(self) -> tuple[Fraction, Fraction] | None:
-        """Of the best objective over all widths, in the user's terms; None where it is not known."""
-        return _pair(self.facts["bracket"], self.asked.scale)
-
-    @property
-    def excess(self) -> tuple[Fraction, Fraction] | None:
-        """How far above the best the network is, relative to it; None where that is not known."""
-        return _pair(self.facts["excess"], Fraction(1))
-
-    @property
-    def objective(self) -> tuple[Fraction, Fraction] | None:
-        """Ends of the objective of the network, in the user's terms; None where it does not fit."""
-        return _pair(self.facts["objective"], self.asked.scale)
-
-    def to_json(self) -> dict[str, Any]:
-        """The audit as a JSON object of schema "vector-audit-1": what is proved, and words beside it."""
-        return {
-            **self.facts,
-            "reasons": vector_reasons(self),
-            "status": self.ending.value,
-            "notes": [*self.notes, *([self.limit] if self.limit else [])],
-            "seconds": round(self.seconds, 3),
-        }
-
-    def files(self) -> dict[str, bytes]:
-        """What `save` writes into the folder: the content of each file by its name."""
-        records = {VECTOR_PROBLEM: self.problem, VECTOR_NETWORK: self.network, **self.certificates}
-        contents = {name: record.canonical_text().encode() + b"\n" for name, record in records.items()}
-        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-        audit = json.dumps(self.to_json() | {"files": hashes}, indent=2, ensure_ascii=False) + "\n"
-        return contents | {VECTOR_AUDIT: audit.encode("utf-8")}
-
-    def save(self, folder: str | Path) -> dict[str, str]:
-        """Write the problem, the network, each certificate and audit.json into `folder`: file name -> path.
-
-        `isoptimal check FOLDER` decides it.
-        """
-        target, files = a_path(folder, "folder"), self.files()
-        replace_folder(target, files, is_of_audit, VECTOR_AUDIT)
-        return {name: str(target / name) for name in files if name != VECTOR_AUDIT}
-
-    def __str__(self) -> str:
-        return vector_as_text(self)
-
-    def __repr__(self) -> str:
-        told = [f"{q.value.replace('_', ' ')} {self.verdict(q).value}" for q in Question]
-        return f"<VectorAudit: {', '.join(told)}; {self.ending.value}>"
-
-    def _repr_html_(self) -> str:
-        return vector_as_html(self)
-
-
-def _pair(texts: list[str] | None, scale: Fraction) -> tuple[Fraction, Fraction] | None:
-    return None if texts is None else (Fraction(texts[0]) * scale, Fraction(texts[1]) * scale)
 
 
 @dataclass(slots=True, eq=False)

@@ -16,7 +16,7 @@ from verify.deciders.finding import Ending
 from verify.numbers.floats import to_float
 
 if TYPE_CHECKING:
-    from verify.auditing.several_outputs import VectorAudit
+    from verify.auditing.vector_audit import VectorAudit
 
 __all__ = ["several_status"]
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from verify import audit
-from verify.auditing.several_outputs import VectorAudit
+from verify.auditing.vector_audit import VectorAudit
 from verify.checker.errors import InputError
 from verify.checker.folder import decide_folder
 from verify.checker.questions import Question, Verdict
@@ -34,6 +34,11 @@ def test_three_orthonormal_points(tmp_path):
     found = audit(UNITS, I3, I3)
     assert isinstance(found, VectorAudit)
     assert {*verdicts(found).values()} == {"proved"}
+    questions = (found.fits, found.stationary, found.local_optimum, found.global_optimum, found.global_any_width)
+    assert [one.question for one in questions] == [*Question]
+    assert all(one.claim == one.certificate.claim != "" and one.level == "exact" for one in questions)
+    with pytest.raises(TypeError, match="truth value"):
+        bool(found.fits)
     assert found.bracket == (3, 3)
     assert found.excess == (0, 0)
     assert found.better is None
@@ -102,6 +107,7 @@ def test_an_audit_that_is_interrupted(monkeypatch):
         found = audit(UNITS, I3, I3)
         assert verdicts(found)["stationary"] == "proved"
         assert verdicts(found)["global_any_width"] == "undecided"
+        assert found.global_any_width.certificate is None
         assert said in str(found)
     monkeypatch.undo()
     monkeypatch.setattr("verify.auditing.several_outputs.lower_bounds", broken)
