@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from tests.words.numbers import _is_excess
+from tests.words.proofs import BESIDE, _beside
 from tests.words.reading import AT_MARGIN, N, all_of, amount, is_at_margin, is_down, is_tolerance, is_up
 from verify.auditing import depth
 from verify.checker.certificate import OTHER_DEPTH
@@ -65,6 +66,7 @@ def _nearly(_, finding, found):
 def _not_stationary(audit, finding, found):
     (proof,) = all_of(DeepNotStationary, finding)
     within = proof.own_tolerance(audit.problem)
+    _beside(finding, found.groupdict())
     return within == 0 if found[1] is None else is_down(found[1], within)
 
 
@@ -129,7 +131,7 @@ ROWS = [
         _exactly,
     ),
     (rf"the KKT conditions hold up to (?:ε =|epsilon) {N} and (?:δ =|delta) {N}", _nearly),
-    (rf"no multipliers satisfy the KKT conditions(?: exactly| to within {N})", _not_stationary),
+    (rf"no multipliers satisfy the KKT conditions(?: exactly| to within {N}){BESIDE}", _not_stationary),
     (r"it is not (?:even )?stationary", _is_refuted),
     (r"better networks lie arbitrarily near, along a curve", _curve),
     (r"the same network is better", _same),

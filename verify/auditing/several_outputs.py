@@ -19,6 +19,7 @@ from verify.auditing.clock import Clock
 from verify.auditing.vector_audit import VectorAudit
 from verify.checker.errors import InputError
 from verify.checker.exact import root_ends
+from verify.checker.vector_bounds import Cells, Linear
 from verify.checker.vector_certificates import (
     VectorBetterNetwork,
     VectorBound,
@@ -221,6 +222,11 @@ def _bounded(search: _Pending, clock: Clock, guess: VectorGuess, better: VectorN
     mine = vector_objective(problem, search.network)
     upper = [value[1] for one in (search.network, better) if one and (value := vector_objective(problem, one))]
     upper += [proof.upper for proof in search.certificates.values() if isinstance(proof, VectorUpperBound)]
+    if upper and not min(upper):  # no objective is below 0
+        best = search.accepted(VectorBound((), Fraction(1), Cells((Linear(()),)), Fraction(0)))
+        if best is not None and mine is not None and not mine[1]:
+            search.accepted(VectorOptimalWithin(Fraction(0), best))
+        return ""
     candidates = [c for c in exact_multipliers(problem, guess.multipliers) if c]
     starts = np.concatenate([guess.hidden, np.random.default_rng(0).normal(size=(40, guess.hidden.shape[1]))])
     sizes = np.linalg.norm(starts, axis=1, keepdims=True)
@@ -236,7 +242,7 @@ def _bounded(search: _Pending, clock: Clock, guess: VectorGuess, better: VectorN
         return "the arithmetic of floats failed in the proof of a lower bound"
     if best is None:
         many = len(span_of(candidates[-1])) if candidates else 0
-        return TOO_MANY_DIMENSIONS.format(rank=many) if many > MOST_RANK else "no lower bound was proved in time"
+        return TOO_MANY_DIMENSIONS.format(rank=many) if many > MOST_RANK else "no lower bound above 0 was proved"
     if mine is not None:
         tolerance = _least_tolerance(mine[1], best.lower, search.tolerance)
         if tolerance is not None:

@@ -18,7 +18,7 @@ from verify.checker.vector_certificates import (
 from verify.checker.vector_statement import VectorNetwork, VectorProblem, vector_objective, weight_of
 from verify.checker.vector_stationary import VectorNotLocal, VectorNotStationary, VectorStationary
 from verify.numbers.counts import count
-from verify.numbers.decimals import allowed, at_least, at_most, denied, enclosure, small, value
+from verify.numbers.decimals import allowed, at_least, at_most, denied, enclosure, open_at, small, value
 from verify.problem.phrases import QUESTIONS
 from verify.problem.vectors import VectorAsked
 from verify.report import Report, drawn
@@ -28,8 +28,9 @@ __all__ = ["AuditedVectors", "vector_as_html", "vector_as_text", "vector_reasons
 
 STATIONARY_ONLY = "it is stationary, which a saddle is as well; that no better network lies near it is not known"
 NEARLY = "it is stationary nearly, and whether exactly is not known"
-OPEN = "no network was found that is better by more than the tolerance, and the bound of the best is lower"
-NO_BOUND = "no network was found that is better, and no bound of the best is known"
+OPEN = "no {network} was found that is better by more than the tolerance, and {bound}"
+LOWER, NO_BOUND = "the bound of the best is lower", "no lower bound above 0 is proved"
+MAYBE = "it is not stationary exactly, and whether to within {asked} is not known"
 LOCAL = "better networks lie arbitrarily near"
 
 LEGEND = (
@@ -111,7 +112,9 @@ def _reason(audit: AuditedVectors, question: Question) -> str:
             margin = audit.problem.rules.HAS_MARGIN
             return "every point is on the side of its class" if margin else "every target is met exactly"
         case VectorDoesNotFit(point=point):
-            return f"point {point} (counting from 0) is not where its target is"
+            if audit.problem.rules.HAS_MARGIN:
+                return f"point {point} (counting from 0) is not on the side of its class"
+            return f"the target of point {point} (counting from 0) is not met"
         case VectorStationary() as proof:
             if not proof.own_tolerance:
                 return f"stationary exactly, with multipliers at {count(len(proof.multipliers), 'point')}"
@@ -152,12 +155,15 @@ def _why_open(audit: AuditedVectors, question: Question) -> str:
         known = audit.certificates.get("vector-stationary.json")
         if isinstance(known, VectorStationary):
             return f"proved only {_up_to(known)}, which is more than asked"
+        if "vector-not-stationary.json" in audit.certificates:
+            return MAYBE.format(asked=open_at(Fraction(stationary["within"])))
         return "no multipliers were found, and no proof that there are none"
     if question is Question.LOCAL_OPTIMUM:
         if stationary["verdict"] == Verdict.PROVED.value:
             return STATIONARY_ONLY if stationary["level"] == "exact" else NEARLY
         return "whether it is stationary is not known"
-    return OPEN if audit.bracket is not None and audit.bracket[0] > 0 else NO_BOUND
+    network = "network of its width or less" if question is Question.GLOBAL_OPTIMUM else "network"
+    return OPEN.format(network=network, bound=LOWER if Fraction(audit.facts["lower"]) else NO_BOUND)
 
 
 def vector_wording(audit: AuditedVectors, folder: str | None = None) -> Wording:
@@ -200,18 +206,17 @@ def _numbers(audit: AuditedVectors, folder: str | None) -> Iterator[tuple[str, s
     found, lower = audit.bracket, Fraction(audit.facts["lower"]) * scale
     if found is None and lower > 0:
         yield "best possible", f"at least {at_least(lower)}, over networks of any width; no upper end is proved"
-    if found is not None and found[0] > 0:
+    if found == (0, 0):
+        yield "best possible", "0, over networks of any width: no objective is below 0"
+    elif found is not None and found[0] > 0:
         yield "best possible", f"{' … '.join(dict.fromkeys(enclosure(*found)))}, over networks of any width"
     elif found is not None:
         yield "best possible", f"at most {at_most(found[1])}; no lower bound above 0 is proved"
     if audit.excess is not None:
         low, high = (100 * end for end in audit.excess)
-        told = (
-            f"between {at_least(low, 4)}\u00a0% and {at_most(high, 4)}\u00a0%"
-            if low
-            else f"at most {at_most(high, 4)}\u00a0%"
-        )
-        yield "excess", f"{told} above the best possible"
+        least, most = f"{at_least(low, 4)}\u00a0%", f"{at_most(high, 4)}\u00a0%"
+        told = most if least == most else f"between {least} and {most}" if low else f"at most {most}"
+        yield "excess", f"{told} above the best possible" if high else "none: this network is the best possible"
     if audit.better is not None:
         theirs = vector_objective(problem, audit.better)
         told = "" if theirs is None else f", objective {value(theirs[1] * scale)}"
