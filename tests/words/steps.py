@@ -15,6 +15,7 @@ from verify.problem.problem import Dataset, objective, outputs
 
 ALONE = r"(?: --standardise NETWORK)?(?: --classes \S+)?"
 SHAPE = r"(?: --bias)?(?: --slope \S+)?"
+LOSS = r"(?: --loss squared)?"
 
 
 def _within(audit, _, found):
@@ -77,12 +78,23 @@ def _squares_allow(audit) -> bool:
     return bool(apart <= float(problem.fit_tolerance) * (1 + 1e-9) + 2e-5 * np.abs(targets).max())
 
 
+def _is_same_question(audit, command):
+    """Whether what is trained is audited as what is asked here: for numbers, and within their tolerance."""
+    tolerance = audit.problem.fit_tolerance
+    said = re.search(r" --fit-tol (\S+)", command)
+    assert ("--loss squared" in command) == (audit.problem.goal.value == "min-norm")
+    assert (said is not None) == (tolerance > 0)
+    assert said is None or Fraction(said[1]) == tolerance or float(said[1]) == float(tolerance)
+
+
 def _seeds(audit, _, found):
+    _is_same_question(audit, found[0])
     return int(found[1]) == len(audit.network.output_weights)
 
 
 def _beyond_its_width(audit, _, found):
     assert audit.global_optimum.verdict.value == "proved" != audit.global_any_width.verdict.value
+    _is_same_question(audit, found[0])
     return (int(found[1]), int(found[2])) == (audit.network.width, max(audit.better.width, 20))
 
 
@@ -298,7 +310,7 @@ STEPS = [
         (
             r"no network of (\d+) neurons?(?: with (?:these masks(?: one by one)?|this mask))? is better by more than "
             r"was asked: "
-            rf"take more neurons{MASKS}: isoptimal train DATA{ALONE} --width (\d+){SHAPE} --out .*"
+            rf"take more neurons{MASKS}: isoptimal train DATA{ALONE} --width (\d+){SHAPE}{LOSS} --out .*"
         ),
         _beyond_its_width,
     ),
@@ -396,7 +408,7 @@ STEPS = [
     (r"the KKT point near this network may be what is better: train on to it: .* --polish .*", _point_beside),
     (
         (
-            rf"to look for a better one, try other seeds.*: isoptimal train DATA{ALONE} --width (\d+){SHAPE} "
+            rf"to look for a better one, try other seeds.*: isoptimal train DATA{ALONE} --width (\d+){SHAPE}{LOSS} "
             r"--seed 1 --out .*"
         ),
         _seeds,

@@ -39,6 +39,7 @@ from verify.report.commands import (
     asked,
     filled,
     is_from_the_beginning,
+    loss_option,
     read_alone,
     shape_options,
 )
@@ -159,8 +160,7 @@ def _steps(audit: Audited) -> Iterator[NextStep]:
     if problem.architecture.limits() is not None:
         bias = " --bias" if problem.architecture.bias else ""
         alone = " that shares no weights, before a dense output" if problem.architecture.depth == 2 else ""
-        loss = "" if has_margin(problem.goal) else " --loss squared"
-        command = f"isoptimal train DATA --width {_width(audit)}{bias}{loss} --out shallow.npz --audit"
+        command = f"isoptimal train DATA --width {_width(audit)}{bias}{loss_option(audit)} --out shallow.npz --audit"
         yield NextStep(f"more is decided of networks of one hidden layer{alone}", f"{command}{asked(audit)}")
         return
     if audit.fits.verdict is Verdict.REFUTED:
@@ -306,7 +306,7 @@ def _train(audit: Audited) -> NextStep:
     """To train on; with more neurons, from the beginning, where training on has nothing to learn from."""
     tolerance = audit.problem.fit_tolerance
     tolerant = asked(audit)
-    loss = "" if has_margin(audit.problem.goal) else " --loss squared"
+    loss = loss_option(audit)
     if (why := _why_not_on(audit)) is not None:
         command = f"isoptimal train DATA --width {max(2 * audit.network.width, PLENTY)}{shape_options(audit)}{loss}"
         return NextStep(f"{why}: take more neurons", f"{command} --out wider.npz --audit{tolerant}")
@@ -359,16 +359,16 @@ def _to_improve(audit: Audited) -> Iterator[NextStep]:
         yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
     elif audit.global_optimum.verdict is Verdict.PROVED and audit.better is not None:
         text = f"no network of {of_width(audit.problem)} is better by more than was asked: take more neurons"
-        width = max(audit.better.width, PLENTY)
-        yield NextStep(text, f"isoptimal train DATA --width {width}{shape_options(audit)} --out wider.npz --audit")
+        options = f"--width {max(audit.better.width, PLENTY)}{shape_options(audit)}{loss_option(audit)}"
+        yield NextStep(text, f"isoptimal train DATA {options} --out wider.npz --audit{asked(audit)}")
     elif audit.stationary.verdict is Verdict.PROVED and audit.global_any_width.verdict is Verdict.REFUTED:
-        width = audit.network.width
+        options = f"--width {audit.network.width}{shape_options(audit)}{loss_option(audit)}"
         if is_margin and _is_beside_one(audit):
             text = "the KKT point near this network may be what is better: train on to it"
             yield NextStep(text, "isoptimal train DATA --start START --polish --out kkt.npz --audit")
         if not _is_nearly_best(audit):
             text = "to look for a better one, try other seeds"
-            command = f"isoptimal train DATA --width {width}{shape_options(audit)} --seed 1 --out other.npz --audit"
+            command = f"isoptimal train DATA {options} --seed 1 --out other.npz --audit{asked(audit)}"
             yield NextStep(text, command)
     yield from _to_save_better(audit)
 

@@ -10,6 +10,7 @@ from typing import final
 
 from verify.numbers.decimals import as_option
 from verify.numbers.floats import to_float
+from verify.problem.members import has_margin
 from verify.readers.given import SCALED_POINTS, SCALED_TARGETS
 from verify.report.audited import Audited
 
@@ -19,6 +20,7 @@ __all__ = [
     "asked",
     "filled",
     "is_from_the_beginning",
+    "loss_option",
     "read_alone",
     "shape_options",
     "slope_option",
@@ -92,6 +94,11 @@ def asked(audit: Audited) -> str:
     """The tolerance as an option, where there is one."""
     tolerance = audit.problem.fit_tolerance
     return f" --fit-tol {as_option(tolerance)}" if tolerance else ""
+
+
+def loss_option(audit: Audited) -> str:
+    """The loss as an option: targets -1 and 1 are labels without it."""
+    return "" if has_margin(audit.problem.goal) else " --loss squared"
 
 
 def shape_options(audit: Audited) -> str:

@@ -127,6 +127,17 @@ def test_linear_interpolants_of_many_points(points, dimension):
     check_words(result)
 
 
+@pytest.mark.parametrize("fit_tol", [0, F(1, 10**4)], ids=["exactly", "within a tolerance"])
+def test_other_seeds_are_trained_for_numbers_where_numbers_are_met(fit_tol):
+    """Targets 1 and -1 are labels for isoptimal train, which then asks for a margin."""
+    network = NET([[1, 0], [0, 1]], [1.00001, -1.0] if fit_tol else [1, 1])
+    result = audit(network, ([[1, 0], [0, 1]], [1, -1] if fit_tol else [1, 1]), goal="min-norm", fit_tol=fit_tol)
+    (step,) = [step for step in result.next_steps if "other seeds" in step.text]
+    assert " --loss squared " in step.command
+    assert step.command.endswith(" --audit --fit-tol 0.0001" if fit_tol else " --audit")
+    check_words(result)
+
+
 PATCHES = [[0, 1, None, None], [None, None, 0, 1]]
 BESIDE_AN_OPTIMUM = [
     (
