@@ -171,7 +171,7 @@ def _stationary(search: _Pending) -> None:
     tolerance = search.stationary_tolerance
     for proof in stationary_proofs(search.problem, search.network, tolerance):
         found = search.accepted(proof)
-        if found is not None and (found.KIND == VectorNotStationary.KIND or found.own_tolerance <= tolerance):
+        if found is not None and (found.KIND == VectorNotStationary.KIND or not found.is_approximate):
             break
     search.first(proof for proof, _ in ways_down(search.problem, search.network))
 

@@ -37,6 +37,10 @@ LEGEND = (
     "approx.: proved up to ε, what is left of the gradient, relative to that of the decay, and δ, by how much the "
     "multipliers miss the slopes of the loss, relative to twice the decay"
 )
+OF_MARGINS = (
+    "approx.: proved up to ε, what is left of the gradient, relative to the norm, and δ, the multipliers times what "
+    "their margins are beyond the least one, relative to the squared norm"
+)
 
 
 class AuditedVectors(Protocol):
@@ -122,8 +126,11 @@ def _reason(audit: AuditedVectors, question: Question) -> str:
         case VectorNotStationary() as proof if question is Question.STATIONARY:
             within = proof.own_tolerance
             return f"no multipliers show it{f' to within {denied(within)}' if within else ''}"
+        case VectorNotStationary() if question is Question.LOCAL_OPTIMUM:
+            is_near = audit.facts["findings"][Question.STATIONARY.value]["verdict"] != Verdict.REFUTED.value
+            return f"it is not stationary exactly, so {LOCAL}" if is_near else "it is not stationary"
         case VectorNotStationary():
-            return "it is not stationary" if question is Question.LOCAL_OPTIMUM else LOCAL
+            return LOCAL
         case VectorNotLocal():
             return "the objective falls along a straight way from it" if question is Question.LOCAL_OPTIMUM else LOCAL
         case VectorBetterNetwork() as proof:
@@ -183,7 +190,7 @@ def vector_wording(audit: AuditedVectors, folder: str | None = None) -> Wording:
     neurons = f"{network.width} {kind}neuron{'s' if network.width != 1 else ''}"
     points = f"{count(len(problem.inputs), 'point')} in dimension {len(problem.inputs[0])}"
     title = f"Network of {neurons} and {problem.outputs} outputs, on {points}", f"{audit.asked.words}; {biases}"
-    legend = (LEGEND,) if any(row[2] for row in rows) else ()
+    legend = (LEGEND if problem.rules.IS_LOSS else OF_MARGINS,) if any(row[2] for row in rows) else ()
     return Wording(
         title=title, notes=audit.notes, rows=tuple(rows), legend=legend, numbers=tuple(_numbers(audit, folder)),
         faults=(), steps=(),

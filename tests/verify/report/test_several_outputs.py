@@ -87,3 +87,26 @@ def test_an_excess_that_is_known_is_one_number():
     assert " 10 % above the best possible" in str(found).replace("\u00a0", " ")
     best = audit(ZERO, [[0, 0], [0, 0]], [[1, 2], [3, 4]], **options)
     assert "none: this network is the best possible" in str(best)
+
+
+def test_a_network_that_is_nearly_stationary_is_known_not_to_be_exactly(tmp_path):
+    """The gradient at the first neuron is 1e-4 or so: stationary within 1e-3, and no local optimum."""
+    net = {"W": [[1.0001, 0], [0, 0.9999]], "v": np.eye(2), "slope": 0}
+    options = {"loss": "half-squared", "reduction": "sum", "decay": 1, "stationary_tol": "0.001", "tol": "1e-6"}
+    found = audit(net, np.eye(2), 2 * np.eye(2), **options)
+    assert rows(found)["stationary"][0] is Verdict.PROVED
+    assert rows(found)["local_optimum"] == (
+        Verdict.REFUTED, "it is not stationary exactly, so better networks lie arbitrarily near"
+    )  # fmt: skip
+    assert found.verdict(Question.GLOBAL_OPTIMUM) is Verdict.PROVED
+    found.save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted
+
+
+def test_what_approximately_means_of_margins():
+    """One class of three: the best is w along (1, 1) and V along (2, -1, -1), of the same norm."""
+    net = {"W": [[1, 1]], "v": [[q / 3**0.5] for q in (2, -1, -1)], "slope": 0}
+    found = audit(net, [[1, 1], [1, 2]], [0, 0])
+    assert rows(found)["stationary"][1].startswith("up to ε")
+    assert "their margins are beyond the least one" in " ".join(str(found).split())
+    assert "loss" not in str(found)

@@ -49,7 +49,7 @@ DOWN = 1e-4
 def stationary_proofs(
     problem: VectorProblem, network: VectorNetwork, tolerance: Fraction
 ) -> Iterator[VectorCertificate]:
-    """Candidates: stationary exactly, or up to epsilon and delta, or not up to `tolerance`."""
+    """Candidates: stationary exactly, or up to epsilon and delta; not up to `tolerance`, or not exactly."""
     best: VectorStationary | None = None
     for proof in _stationary(problem, network):
         found = _with_ends(problem, network, proof)
@@ -57,8 +57,9 @@ def stationary_proofs(
             best = found
     if best is not None:
         yield best
-    if problem.rules.IS_LOSS and (best is None or best.own_tolerance > tolerance):
-        yield from _refuted(problem, network, tolerance)
+    if problem.rules.IS_LOSS and (best is None or best.own_tolerance):
+        is_near = best is not None and best.own_tolerance <= tolerance
+        yield from _refuted(problem, network, Fraction(0) if is_near else tolerance)
 
 
 def _stationary(problem: VectorProblem, network: VectorNetwork) -> Iterator[VectorStationary]:
