@@ -102,8 +102,8 @@ def _check_output_bias(network: Network, goal: Goal | Objective, mode: Bias, sai
         name = "this objective" if isinstance(goal, Objective) else goal.value
         raise InputError(
             f"the network has an output bias, and {name} has none: ask for a loss with weight decay (--loss, --decay), "
-            "or say whether it counts (--output-bias free or penalised), or read it with --output-bias neuron, which "
-            "turns it into a hidden neuron"
+            "or say whether it counts (--output-bias free or penalised), or give its arrays or its file, rather than a "
+            "Network that is built, with --output-bias neuron, which turns it into a hidden neuron"
         )
     if isinstance(goal, Objective):
         said.append(f"the output bias b has {f'the decay {value(of_bias)}' if of_bias else 'no decay'}")

@@ -242,3 +242,12 @@ def test_a_network_without_an_output_bias_is_asked_about_beside_those_that_have_
     assert again.global_any_width.verdict is Verdict.PROVED
     with pytest.raises(InputError, match="the network has none: leave it out"):
         audit(none, LINE, SIGNS, loss="squared", decay="1/10", output_bias="penalised")
+
+
+def test_only_what_is_read_gets_a_neuron_for_its_output_bias():
+    """A network that is built stays as it is; what the message advises works."""
+    arrays, data = {"W": [[1, 1], [-1, 1]], "v": [1, 1], "b2": -0.5}, ([[1, 1], [-1, 2], [0, -1]], [1, 1, -1])
+    built = Network.two_layer(arrays["W"], arrays["v"], b2=arrays["b2"])
+    with pytest.raises(InputError, match="give its arrays or its file, rather than a Network that is built"):
+        audit(built, data, output_bias="neuron")
+    assert audit(arrays, data, output_bias="neuron").network.width == 3
