@@ -66,24 +66,17 @@ class DeepCrossings:
         yield theta
         size, crossed = float(np.linalg.norm(theta)), []
         values = self.layers.preactivations(theta, self.rows)
+        pattern = self.layers.pattern(values)
         for l, z in enumerate(values[:-1]):
             if self.layers.slopes[l] == 1:
                 continue
-            for j in range(z.shape[1]):
-                for i, rate in enumerate(self._rates(theta, l, j)):
-                    square = float(rate @ rate)
-                    if z[i, j] and abs(z[i, j]) * BEYOND < self.reach * size * np.sqrt(square):
-                        crossed.append((abs(z[i, j]) / np.sqrt(square), theta - BEYOND * z[i, j] / square * rate))
+            for i, j in np.argwhere(z).tolist():
+                rate, _ = self.layers.unit_gradient(theta, self.rows, pattern, l, i, j)
+                square = float(rate @ rate)
+                if abs(z[i, j]) * BEYOND < self.reach * size * np.sqrt(square):
+                    crossed.append((abs(z[i, j]) / np.sqrt(square), theta - BEYOND * z[i, j] / square * rate))
         crossed.sort(key=lambda pair: pair[0])
         yield from (start for _, start in crossed[:MOST])
-
-    def _rates(self, theta: Floats, l: int, j: int) -> Floats:
-        """The gradients of the preactivations of unit j of layer l, for each point."""
-        part = Layers((*self.layers.places[:l], self.layers.places[l][j : j + 1]), self.layers.slopes[:l])
-        own = theta[: part.size]
-        rates = np.zeros((len(self.rows), len(theta)))
-        rates[:, : part.size] = part.jacobian(own, self.rows, part.pattern(part.preactivations(own, self.rows)))
-        return rates
 
     def _ended(self, theta: Floats, start: Floats) -> Floats | None:
         """Where programs lead from a start, at the margin 1; None where that is no better than theta."""

@@ -80,7 +80,8 @@ ELSEWHERE = {
     "verify/checker/test_vectors.py": """
         verify/checker/vector_bounds verify/checker/vector_certificates verify/checker/vector_checking
         verify/checker/vector_goals verify/checker/vector_stationary verify/checker/vector_statement""",
-    "verify/auditing/test_several_outputs.py": "verify/auditing/vector_audit verify/cli/several_outputs",
+    "verify/auditing/test_several_outputs.py": """
+        verify/auditing/asking_several verify/auditing/vector_audit verify/cli/several_outputs""",
     "verify/problem/test_problem.py": "verify/checker/products",
     "verify/deciders/own_width/test_own_width.py": "verify/deciders/exclusion",
     "verify/deciders/closed_forms/test_parts.py": """

@@ -16,7 +16,7 @@ from solvers.arrays import Floats
 from solvers.clock import is_late
 from solvers.pricing.search import ascend, bound_tree
 from solvers.pricing.tree import Tree
-from solvers.vectors.vector_instance import VectorInstance
+from solvers.vectors.vector_instance import VectorInstance, activated
 
 __all__ = ["FanGuess", "Side", "find_fan"]
 
@@ -146,8 +146,7 @@ class _Fan:
                 continue
             is_whole = False
             if len(tree.violators):
-                values = np.maximum(tree.violators @ self.problem.rows.T, 0.0)
-                values += self.problem.slope * np.minimum(tree.violators @ self.problem.rows.T, 0.0)
+                values = activated(tree.violators @ self.problem.rows.T, self.problem.slope)
                 self.raise_to(side, float((values @ coefficients).max()))
         return is_whole
 

@@ -59,7 +59,8 @@ def test_rates_are_those_of_differences(l):
     layers = Layers((np.array([[0, 1], [2, 3]]), np.array([[4, 5], [6, 7]]), np.array([[8, 9]])), (0.2, 0.2))
     random = np.random.default_rng(1)
     theta = random.normal(size=10)
-    rates = DeepCrossings(layers, X, Y)._rates(theta, l, 1)
+    pattern = layers.pattern(layers.preactivations(theta, X))
+    rates = np.array([layers.unit_gradient(theta, X, pattern, l, i, 1)[0] for i in range(len(X))])
     for k in range(10):
         step = np.zeros(10)
         step[k] = 1e-6

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from verify.auditing import regularised
 from verify.auditing.asked import Asked, Terms, pose, posed
+from verify.auditing.asking_several import audited_several
 from verify.auditing.assembling import assembled
 from verify.auditing.clock import Clock
 from verify.auditing.concluding import (
@@ -47,7 +48,6 @@ from verify.auditing.searching import (
     WITNESSED,
     certified_bracket,
 )
-from verify.auditing.several_outputs import audited_several
 from verify.auditing.steps import Step
 from verify.auditing.trained_for import TrainedFor
 from verify.checker.errors import InputError

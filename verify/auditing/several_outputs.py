@@ -6,7 +6,7 @@ accepted (`verify.checker.vector_folder.vector_facts`), as a folder is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,7 +17,6 @@ import numpy as np
 from solvers.vectors.vector_search import VectorGuess, search_vectors
 from verify.auditing.clock import Clock
 from verify.auditing.vector_audit import VectorAudit
-from verify.checker.errors import InputError
 from verify.checker.exact import root_ends
 from verify.checker.vector_bounds import Cells, Linear
 from verify.checker.vector_certificates import (
@@ -31,9 +30,7 @@ from verify.checker.vector_certificates import (
     vector_claim,
 )
 from verify.checker.vector_checking import VectorAccepted, check_vector
-from verify.checker.vector_folder import (
-    vector_facts,
-)
+from verify.checker.vector_folder import vector_facts
 from verify.checker.vector_statement import VectorNetwork, VectorProblem, vector_objective
 from verify.checker.vector_stationary import VectorNotStationary
 from verify.deciders.finding import Ending
@@ -44,20 +41,15 @@ from verify.deciders.vectors.bounds import MOST_RANK, TOO_MANY_DIMENSIONS, lower
 from verify.deciders.vectors.descent import descents
 from verify.deciders.vectors.multipliers import exact_multipliers
 from verify.deciders.vectors.stationarity import stationary_proofs, ways_down
-from verify.numbers.arguments import a_time_limit, a_tolerance
 from verify.numbers.floats import to_float
-from verify.problem.members import trains_all
-from verify.problem.problem import Trained
-from verify.problem.vectors import VectorAsked, vector_asked
-from verify.readers.reading import Options
-from verify.readers.several_outputs import several_outputs
+from verify.problem.vectors import VectorAsked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
 
-__all__ = ["VectorAudit", "audited_several", "audited_vectors"]
+__all__ = ["audited_vectors"]
 
 SHARE, LEAST_SLACK = 0.35, 1e-4
 """Of the time for the search of a dual point; how near to the price its H is brought, relative to it."""
@@ -91,40 +83,6 @@ class _Pending:
     def first(self, proofs: Iterable[VectorCertificate]) -> VectorCertificate | None:
         """The first that is accepted."""
         return next((found for proof in proofs if (found := self.accepted(proof)) is not None), None)
-
-
-def audited_several(
-    network: object, data: object, y: object, *,
-    goal: object, loss: object, decay: object, reduction: object, bias: object, output_bias: object,
-    slope: object, trust_pickle: bool, target: str | None, trained: object, others: Mapping[str, object],
-    tol: object, stationary_tol: object, time_limit: float | None, notes: Iterable[str] = (),
-) -> VectorAudit | None:  # fmt: skip
-    """The audit where the network has several outputs; None where it has one, or two that are read as one.
-
-    others: options of which nothing is asked of several outputs, by their names; None, False or 0 where they are
-    not given.
-    Raises InputError.
-    """
-    options = Options(slope=slope, trust_pickle=trust_pickle)
-    found = several_outputs(network, data, y, options=options, target=target)
-    if found is None:
-        return None
-    given = [
-        name for name, option in others.items() if not (option is None or (type(option) in (bool, int) and not option))
-    ]
-    if isinstance(trained, str) and trained in set(Trained) and not trains_all(Trained(trained)):
-        given.append("trained")
-    if given:
-        raise InputError(f"{given[0]} is given, which is not asked of a network with several outputs: leave it out")
-    asked, own = vector_asked(
-        found.network, found.inputs, found.targets, are_classes=found.are_classes, goal=goal, loss=loss, decay=decay,
-        reduction=reduction, bias=bias, output_bias=output_bias,
-    )  # fmt: skip
-    within = Fraction(1, 1000) if stationary_tol is None else a_tolerance(stationary_tol, "stationary_tol")
-    return audited_vectors(
-        asked, own, tol=a_tolerance(tol, "tol"), stationary_tol=within, time_limit=a_time_limit(time_limit),
-        notes=(*notes, *found.notes),
-    )  # fmt: skip
 
 
 def audited_vectors(
@@ -196,18 +154,18 @@ def _better(
     if not values:
         return None
     best, (_, high) = min(values, key=lambda pair: pair[1][1])
-    near = [found for found, value in values if value[1] <= high * (1 + search.tolerance / 10)]
+    near = [pair for pair in values if pair[1][1] <= high * (1 + search.tolerance / 10)]
     if mine is None or high < mine[1]:
         search.accepted(VectorUpperBound(best, _above(high)))
     if mine is None:
         return best
-    narrow = [found for found, value in values if found.width <= search.network.width and value[1] < mine[0]]
-    for found in sorted(narrow, key=lambda one: (vector_objective(problem, one) or mine)[1])[:1]:
+    narrow = [pair for pair in values if pair[0].width <= search.network.width and pair[1][1] < mine[0]]
+    if narrow:
+        found, _ = min(narrow, key=lambda pair: pair[1][1])
         search.accepted(VectorBetterNetwork(found, search.tolerance, "own-width"), "-own")
     if best.width > search.network.width or not narrow:
         search.accepted(VectorBetterNetwork(best, search.tolerance, "any-width"))
-    smallest = min(near, key=lambda found: found.width)
-    least = vector_objective(problem, smallest) or mine
+    smallest, least = min(near, key=lambda pair: pair[0].width)
     return smallest if least[1] < mine[0] else best if high < mine[0] else None
 
 

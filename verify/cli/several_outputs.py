@@ -55,7 +55,7 @@ def several_status(options: Mapping[str, Any]) -> int | None:
 
 
 def _audited(options: Mapping[str, Any]) -> VectorAudit | None:
-    from verify.auditing.several_outputs import audited_several
+    from verify.auditing.asking_several import audited_several
 
     others = ("fit_tol", "warm_start", "standardise", "classes", "plot", "page")
     given = {name: options[name] for name in others}

@@ -20,10 +20,7 @@ from verify.numbers.floats import float_rows, float_targets
 from verify.problem.network import Network
 from verify.problem.problem import Problem, power_of_objective
 
-__all__ = ["REACH", "better_beside", "distance_up_to_scale"]
-
-REACH = 1e-2
-"""Of the norm of the optimum: how far from it better networks are looked for."""
+__all__ = ["better_beside", "distance_up_to_scale"]
 
 LARGEST = 200
 """Parameters up to which they are."""
@@ -34,13 +31,13 @@ def better_beside(
 ) -> DeepBetterNetwork | None:
     """That a network near the optimum of `proof` is better than `network` by more than the tolerance; None without.
 
-    Incomplete: descents in floats from the kinks that are nearest, in a ball of `REACH`.
+    Incomplete: descents in floats from the kinks that are nearest, in a ball (`solvers.depth_crossings.DeepCrossings`).
     """
     mine = power_of_objective(problem, network)
     if mine is None or sum(map(len, proof.centre)) > LARGEST:
         return None
     centre = Network(network.architecture, proof.centre)
-    search = DeepCrossings(layers_of(problem.architecture), float_rows(problem), float_targets(problem), REACH)
+    search = DeepCrossings(layers_of(problem.architecture), float_rows(problem), float_targets(problem))
     with np.errstate(all="ignore"):
         ends = [network_of(problem.architecture, end) for end in search.better(parameters_of(centre), deadline)]
     known = with_networks(problem, PowerBounds(), ends)

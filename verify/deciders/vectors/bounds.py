@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -172,8 +173,6 @@ def _exact_fan(
 
 def _leaves(guess: FanGuess) -> Iterator[list[int]]:
     """The cones, as the places of their directions."""
-    from itertools import product
-
     places = {side.coordinates: k for k, side in enumerate(guess.sides)}
     many = len(guess.sides[0].coordinates)
     for signs, nodes in zip(product((1, -1), repeat=many), guess.orthants, strict=True):

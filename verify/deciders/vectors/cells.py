@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from solvers.programs.nonnegative import nonnegative_least_squares
 from verify.checker.dual_trees import Empty
 from verify.checker.exact import common_integers
 from verify.checker.vector_bounds import Linear, is_semidefinite
 from verify.checker.vector_goals import Vector
 from verify.checker.vector_statement import VectorProblem
-from verify.deciders.rounding import ceil_dyadic
+from verify.deciders.rounding import ceil_dyadic, solve_exactly
 from verify.deciders.time_limits import poll
 from verify.numbers.floats import to_matrix
 
@@ -86,24 +87,20 @@ class _Cells:
         """Weights m_i > 0 of decided points with sum m_i s_i x_i = 0, where floats find them and they are exact."""
         if len(path) < 2:
             return None
-        from scipy.optimize import nnls
-
         sides = [[side * x for x in self.problem.rows[i]] for i, side in path]
         if not any(sides[-1]):
             return None
         # the last one is what makes a cell empty, as the one before was not
         others = to_matrix(sides[:-1]).T
         last = to_matrix(sides[-1:])[0]
-        weights, rest = nnls(others, -last)
-        if rest > 1e-9 * float(np.linalg.norm(last)):
+        weights = nonnegative_least_squares(others, -last)
+        if float(np.linalg.norm(others @ weights + last)) > 1e-9 * float(np.linalg.norm(last)):
             return None
         return self._exact_empty(path, sides, [q for q, weight in enumerate(weights) if weight > 1e-9])
 
     @staticmethod
     def _exact_empty(path: Sequence[tuple[int, int]], sides: list[list[Fraction]], used: list[int]) -> Empty | None:
         """The exact combination of these and the last one."""
-        from verify.deciders.rounding import solve_exactly
-
         matrix = [[sides[q][k] for q in used] for k in range(len(sides[0]))]
         found = solve_exactly(matrix, [-entry for entry in sides[-1]])
         if found is None or any(weight <= 0 for weight in found) or not all(any(sides[q]) for q in used):
