@@ -18,6 +18,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
+from verify.checker.depth_duals import LowerBoundOneActivation
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, Part
 from verify.checker.dual_trees import Bound, Nodes, Together
@@ -113,6 +114,17 @@ def pooled_bound(
     bound = LowerBoundPooled(
         multipliers=tuple((i, F(z)) for i, z in enumerate(multipliers)), square=F(square), denominator=1,
         trees=tuple(trees), power=2, bracket=(F(value), None),
+    )  # fmt: skip
+    return sealed(problem, None, bound)
+
+
+def one_activation_bound(
+    problem: Problem, multipliers: object, square: object, trees: Sequence[Nodes], value: object
+) -> LowerBoundOneActivation:
+    """A sealed bound, with the denominator 5."""
+    bound = LowerBoundOneActivation(
+        multipliers=tuple((i, F(z)) for i, z in enumerate(multipliers)), square=F(square), denominator=5,
+        trees=tuple(trees), power=len(problem.architecture.layers), bracket=(F(value), None),
     )  # fmt: skip
     return sealed(problem, None, bound)
 
@@ -238,6 +250,10 @@ def doubled_neuron() -> Case:
     )  # fmt: skip
 
 
+ONE_SIDE_EACH = (0, Bound(("e", -3)), Bound((0, 0))), (1, Bound((-3, "e")), Bound((0, 0)))
+"""Trees of c = (1, -1) at points whose product is 3/5: h(u) <= (x_1 - 3/5 x_2).u where x_1.u >= 0, <= 0 elsewhere."""
+
+
 def concave_kinks() -> Case:
     """20. ReLU then linear, 2-4-1-1: kinks of slope 3/5, along which q falls on both sides; two pairs of units."""
     weights = [["4/5", "-3/5"] * 2 + [0, 1] * 2, [1, 1, -1, -1], [2]]
@@ -247,7 +263,8 @@ def concave_kinks() -> Case:
         shape([2, 4, 1, 1], [0, 1]), weights, [[1, 0], ["3/5", "4/5"]], [1, -1],
         kinks=LayerLocal(layer=0, nodes=(leaf,)),
     )  # fmt: skip
-    return with_local(found)
+    bound = one_activation_bound(found.problem, [1, 1], F(16, 25), ONE_SIDE_EACH, F(675, 32))
+    return with_optimum(with_local(found), bound)
 
 
 def optimal_without_multipliers() -> Case:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from tests.second_checker import (
     depth,
+    depth_duals,
     depth_local,
     depth_near,
     enclosures,
@@ -64,6 +65,7 @@ FIELDS = {
     "lower-bound-crude": COMMON | {"points", "power", "bracket"},
     "lower-bound-linear": COMMON | {"multipliers", "power", "bracket"},
     "lower-bound-pooled": COMMON | {"multipliers", "square", "denominator", "trees", "power", "bracket"},
+    "lower-bound-one-activation": COMMON | {"multipliers", "square", "denominator", "trees", "power", "bracket"},
     "deep-upper-bound": COMMON | {"witness", "power", "bracket"},
     "deep-better-network": SUBJECT | {"witness", "tolerance", "scope"},
     "deep-optimal-within": SUBJECT | {"tolerance", "lower"},
@@ -118,6 +120,7 @@ CLAIMS = {
     "lower-bound-crude": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "lower-bound-linear": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "lower-bound-pooled": "every {family}, that fits has an objective whose power {power} is at least {lower}",
+    "lower-bound-one-activation": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "deep-upper-bound": "a {family}, fits with an objective whose power {power} is at most {upper}",
     "deep-better-network": "{who} is beaten ({scope}): another {family}, fits, and its objective times 1 + {tolerance} "
     "is less",
@@ -142,8 +145,8 @@ ANY_DEPTH = (
     "deep-stationary", "deep-not-stationary", "deep-local", "deep-stationary-near", "not-local-curve", *LAYERS,
 )  # fmt: skip
 OTHER_DEPTH = (
-    "lower-bound-crude", "lower-bound-linear", "lower-bound-pooled", "deep-upper-bound", "deep-better-network",
-    "deep-optimal-within",
+    "lower-bound-crude", "lower-bound-linear", "lower-bound-pooled", "lower-bound-one-activation",
+    "deep-upper-bound", "deep-better-network", "deep-optimal-within",
 )  # fmt: skip
 ANY_WIDTH = ("lower-bound", "optimal-within", "stationary-near")
 WITH_OUTPUT_BIAS = (*losses.CLAIMS, "fits", "does-not-fit", "infeasible")
@@ -180,6 +183,7 @@ KINDS = {
     "lower-bound-crude": depth.lower_bound_crude,
     "lower-bound-linear": depth.lower_bound_linear,
     "lower-bound-pooled": pooled.lower_bound_pooled,
+    "lower-bound-one-activation": depth_duals.lower_bound_one_activation,
     "deep-upper-bound": depth.deep_upper_bound,
     "deep-better-network": depth.deep_better_network,
     "deep-optimal-within": depth.deep_optimal_within,

@@ -15,6 +15,8 @@ from tests.second_checker.texts import increasing, index, keys, need, rational
 F = Fraction
 PART = {"point", "multiplier", "slopes", "direction"}
 
+LOWER = ("lower-bound-crude", "lower-bound-linear", "lower-bound-pooled", "lower-bound-one-activation")
+
 
 def is_asked(question, *, other_depth):
     """Whether the kinds of any depth, or those of other depths than 2, take the problem."""
@@ -125,7 +127,7 @@ def deep_better_network(question, net, proof):
 def deep_optimal_within(question, net, proof):
     from tests import second_checker
 
-    need(proof["lower"]["kind"] in ("lower-bound-crude", "lower-bound-linear", "lower-bound-pooled"), "lower")
+    need(proof["lower"]["kind"] in LOWER, "lower")
     second_checker.check(question.json, None, proof["lower"])
     most = (1 + rational(proof["tolerance"], 0)) ** depth(question) * rational(proof["lower"]["bracket"][0])
     need(power(question, net) <= most, "farther")

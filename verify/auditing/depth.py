@@ -21,14 +21,14 @@ from verify.deciders.depth.crossing import better_beside, distance_up_to_scale
 from verify.deciders.depth.descents import descent
 from verify.deciders.depth.local import local_optimum
 from verify.deciders.depth.nearby import nearby
-from verify.deciders.depth.pooled import is_pooled
 from verify.deciders.depth.record import PowerBounds
 from verify.deciders.depth.searching import (
     better,
     bounds,
+    is_bracketed,
     is_closed,
     none_is_better,
-    over_channels,
+    over_widths,
     searched,
     with_networks,
 )
@@ -44,11 +44,11 @@ from verify.problem.problem import Problem, power_of_objective
 
 __all__ = [
     "DEPTH_BOUNDS",
-    "DEPTH_CHANNELS",
     "DEPTH_CONCLUSIONS",
     "DEPTH_NEARBY",
     "DEPTH_SEARCH",
     "DEPTH_STATIONARITY",
+    "DEPTH_WIDTHS",
     "is_of_other_depth",
 ]
 
@@ -56,8 +56,8 @@ GLOBAL_QUESTIONS = (Question.GLOBAL_OPTIMUM, Question.GLOBAL_ANY_WIDTH)
 NOT_PROVED = "no better network was found near it; that there is none is not proved yet at this depth"
 NO_RULE = "it has no multipliers, and whether a local optimum needs any there is not known"
 
-CHANNELS_SHARE = 0.5
-"""Of the time that is left, for the search over any number of channels."""
+WIDTHS_SHARE = 0.5
+"""Of the time that is left, for the search over any widths."""
 
 NOT_LOCAL = "whether the exact KKT point near it is a local optimum is open"
 EXACT = {"stationary point": "an exact KKT point", "local optimum": "an exact local optimum"}
@@ -95,10 +95,10 @@ def _bounded(asked: Asked, _: Clock, found: Known) -> Known:
     return replace(found, powers=unless_floats_fail(partial(bounds, asked.problem), lambda _: PowerBounds()))
 
 
-def _over_channels(asked: Asked, clock: Clock, found: Known) -> Known:
-    """With the bracket over any number of channels of a pooled convolution."""
+def _over_widths(asked: Asked, clock: Clock, found: Known) -> Known:
+    """With the bracket over any widths, or any number of channels."""
     known, gap = found.powers or PowerBounds(), max(to_float(asked.terms.tol), SMALLEST_GAP)
-    search = partial(over_channels, asked.problem, known, found.subject.asked, gap, clock.share(CHANNELS_SHARE))
+    search = partial(over_widths, asked.problem, known, found.subject.asked, gap, clock.share(WIDTHS_SHARE))
     return replace(found, powers=unless_floats_fail(search, lambda _: known))
 
 
@@ -266,10 +266,10 @@ DEPTH_BOUNDS = Step(
     without=lambda _, found, __: found,
     end=lambda clock: clock.share(0.3),
 )
-DEPTH_CHANNELS = Step(
-    name="the search over any number of channels",
-    accepts=lambda asked, found: _is_asked(asked, found) and is_pooled(asked.problem),
-    run=_over_channels,
+DEPTH_WIDTHS = Step(
+    name="the search over any widths",
+    accepts=lambda asked, found: _is_asked(asked, found) and is_bracketed(asked.problem),
+    run=_over_widths,
     without=lambda _, found, __: found,
     end=lambda clock: clock.before(0.1),
 )

@@ -27,11 +27,11 @@ from verify.auditing.concluding import (
 )
 from verify.auditing.depth import (
     DEPTH_BOUNDS,
-    DEPTH_CHANNELS,
     DEPTH_CONCLUSIONS,
     DEPTH_NEARBY,
     DEPTH_SEARCH,
     DEPTH_STATIONARITY,
+    DEPTH_WIDTHS,
 )
 from verify.auditing.explaining import CLOSED_FORM, DIAGNOSIS
 from verify.auditing.fitting import INFEASIBILITY, UNSUPPORTED, fitted
@@ -81,7 +81,7 @@ def steps_of(trained: Trained, *, asks_fit: bool = True, has_output_bias: bool =
             DEPTH_STATIONARITY,
             DEPTH_LAYERS,
             DEPTH_BOUNDS,
-            DEPTH_CHANNELS,
+            DEPTH_WIDTHS,
             DEPTH_SEARCH,
             DEPTH_CONCLUSIONS,
             DEPTH_NEARBY,
@@ -240,8 +240,9 @@ def audit(
 
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
     fit together. Of networks of other depths or with sharing less is decided: stationarity, ways down, better networks,
-    and bounds over all networks of their depth and slopes, which are exact for linear networks and for convolutions
-    pooled over all places (any number of channels), and crude for others.
+    and bounds over all networks of their depth and slopes, which are exact for linear networks, for those of which only
+    the first layer has an activation, and for convolutions pooled over all places (any number of channels), and crude
+    for others.
     """
     several = audited_several(
         network, data, y, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,

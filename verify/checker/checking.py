@@ -4,7 +4,7 @@
 
 What a certificate is, is in `verify.checker.certificate`; what the kinds claim, and how each is checked, is in `fit`,
 `stationary`, `local`, `bounds`, `optimal`, `width` and `enclosure` beside this file, and of any depth in
-`depth_stationary`, `depth_local`, `curves` and `depth_bounds`, of single layers in `single_layers`.
+`depth_stationary`, `depth_local`, `curves`, `depth_bounds` and `depth_duals`, of single layers in `single_layers`.
 """
 
 import hashlib
@@ -24,6 +24,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
+from verify.checker.depth_duals import LowerBoundOneActivation
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
@@ -43,7 +44,8 @@ _OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
 _OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWidth)
 _OF_ANY_DEPTH = (
     DeepStationary, DeepNotStationary, DeepLocal, DeepStationaryNear, NotLocalCurve,
-    LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
+    LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, LowerBoundOneActivation,
+    DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
     LayerLocal, LayerNotLocal, LayerOptimal, LayerBetter,
 )  # fmt: skip
 KINDS: dict[str, type[Certificate]] = {

@@ -19,6 +19,7 @@ Source: `docs/mathematics.md`, 13 "Any depth".
 from collections import Counter
 from fractions import Fraction
 from math import prod
+from typing import TypeAlias
 
 from verify.checker.certificate import NO_OUTPUT_BIAS
 from verify.checker.errors import require
@@ -26,6 +27,9 @@ from verify.checker.exact import Number, is_rational, squared_norm
 from verify.checker.fit import slacks
 from verify.checker.pooled import channels, kinds
 from verify.checker.statement import Architecture, Network, Problem, half_squared_norm
+
+Bracket: TypeAlias = tuple[Number | None, Number | None]
+"""Of the power of the best objective: what it is at least, and at most, None where that is not said."""
 
 MAX_POWER = 128
 """The most layers of networks whose objectives are compared: a power of long numbers takes long."""
@@ -42,6 +46,19 @@ def scale(problem: Problem, network: Network, place: str = "subject") -> Fractio
     """m0^2, by which J is divided: 1 for a goal without margin. Refuses a network that does not fit."""
     margin, _ = slacks(problem, network, place)
     return margin * margin or Fraction(1)
+
+
+def require_bound(problem: Problem, power: int, bracket: Bracket, above: Fraction, below: Fraction) -> None:
+    """Refuse another power than the number of layers, and another bracket than (above / below, None)."""
+    require(power == power_of(problem), "power", f"must be {power_of(problem)}, the number of layers")
+    lower, upper = bracket
+    is_bound = lower is not None and lower * below == above and upper is None
+    require(is_bound, "bracket", "must be the bound that follows and null")
+
+
+def sharing(problem: Problem) -> int:
+    """prod_l P_l, P_l the most places of a parameter of layer l: ||A_l||^2 <= P_l ||u_l||^2 for all of the family."""
+    return prod(layer.most_places for layer in problem.architecture.layers)
 
 
 def powered(problem: Problem, network: Network) -> tuple[Fraction, Fraction]:

@@ -5,14 +5,14 @@ All of these compare J, the objective to the power m (`verify.checker.depth`).
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import prod
 from operator import sub
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from verify.checker.bounds import every_case
 from verify.checker.certificate import OTHER_DEPTH, Certificate, NotNegative, Sparse, WithSubject
 from verify.checker.codec import ascending, at, positive
-from verify.checker.depth import balanced, is_own, power_of, powered
+from verify.checker.depth import Bracket, balanced, is_own, power_of, powered, require_bound, sharing
+from verify.checker.depth_duals import LowerBoundOneActivation
 from verify.checker.dual_trees import Limit, Nodes, proved_coefficients
 from verify.checker.errors import require
 from verify.checker.exact import Number, is_rational, root_ends, squared_norm
@@ -22,16 +22,6 @@ from verify.checker.pooled import channels, patches
 from verify.checker.questions import PROVED, UP_TO_OWN, WITHIN_OWN, answered
 from verify.checker.statement import Index, Natural, Network, Problem
 
-Bracket = tuple[Number | None, Number | None]
-
-
-def require_bound(problem: Problem, power: int, bracket: Bracket, above: Fraction, below: Fraction) -> None:
-    """Refuse another power than the number of layers, and another bracket than (above / below, None)."""
-    require(power == power_of(problem), "power", f"must be {power_of(problem)}, the number of layers")
-    lower, upper = bracket
-    is_bound = lower is not None and lower * below == above and upper is None
-    require(is_bound, "bracket", "must be the bound that follows and null")
-
 
 class LowerBoundCrude(Certificate):
     """J is at least `bracket[0]` for every network of the family, as one point, or two, ask for large weights."""
@@ -40,7 +30,7 @@ class LowerBoundCrude(Certificate):
     CLAIM = "every {family}, that fits has an objective whose power {proof.power} is at least {lower}"
     points: Annotated[tuple[Index, ...], ascending]
     power: Natural
-    bracket: tuple[Number | None, Number | None]
+    bracket: Bracket
 
     def check(self, problem: Problem, subject: None) -> None:  # noqa: ARG002
         """Whether L is (m/2)^m G^2 / prod_l P_l, P_l the most places of a parameter of layer l.
@@ -60,7 +50,7 @@ class LowerBoundCrude(Certificate):
         apart = problem.targets[found[0]] - (problem.targets[found[1]] if others else 0)
         needed = max(abs(apart) - len(found) * problem.fit_tolerance, Fraction(0))
         require(any(row), "points", "are at 0, or the same: no bound follows")
-        m, shared = power_of(problem), prod(layer.most_places for layer in problem.architecture.layers)
+        m, shared = power_of(problem), sharing(problem)
         over = squared_norm(row) * shared
         require_bound(problem, self.power, self.bracket, Fraction(m, 2) ** m * needed**2, over)
 
@@ -72,7 +62,7 @@ class LowerBoundLinear(Certificate):
     CLAIM = "every {family}, that fits has an objective whose power {proof.power} is at least {lower}"
     multipliers: Sparse
     power: Natural
-    bracket: tuple[Number | None, Number | None]
+    bracket: Bracket
 
     def check(self, problem: Problem, subject: None) -> None:  # noqa: ARG002
         """Whether L is (m/2)^m D^2 / ||sum c_i x_i||^2, every slope being 1 and no parameter shared.
@@ -110,7 +100,7 @@ class LowerBoundPooled(Certificate):
     denominator: Natural
     trees: tuple[Nodes, ...]
     power: Natural
-    bracket: tuple[Number | None, Number | None]
+    bracket: Bracket
 
     def check(self, problem: Problem, subject: None) -> None:  # noqa: ARG002
         """Whether L is D^2 / beta^2, with |sum_i c_i sum_p s(x_ip.u)| <= beta ||u|| for every kind of channel.
@@ -131,7 +121,7 @@ class LowerBoundPooled(Certificate):
         require_bound(problem, self.power, self.bracket, value * value, self.square)
 
 
-LowerBoundOfDepth: TypeAlias = LowerBoundCrude | LowerBoundLinear | LowerBoundPooled
+LowerBoundOfDepth: TypeAlias = LowerBoundCrude | LowerBoundLinear | LowerBoundPooled | LowerBoundOneActivation
 """A bound of the power of the objective from below."""
 
 
@@ -142,7 +132,7 @@ class DeepUpperBound(Certificate):
     CLAIM = "a {family}, fits with an objective whose power {proof.power} is at most {upper}"
     witness: Network
     power: Natural
-    bracket: tuple[Number | None, Number | None]
+    bracket: Bracket
 
     def check(self, problem: Problem, subject: None) -> None:
         """Whether U is at least the J of the witness, balanced."""

@@ -30,7 +30,7 @@ EXPECTED = {
     "7 worse vertex": "PPPRR",
     "16 two of a kind": "PPPRR",
     "15 doubled neuron": "PPPRR",
-    "20 concave kinks": "PPPUU",
+    "20 concave kinks": "PPPPP",
     "an empty unit": "PPPPP",
     "9 wrong singular vector": "PPRRR",
     "10 wrong singular vector, ReLU": "PPRRR",

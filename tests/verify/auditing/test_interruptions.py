@@ -37,10 +37,10 @@ STEPS = {
     "verify.deciders.closed_forms.find_closed_forms": (EXACT, PAIR, "the closed form"),
     "verify.auditing.depth.stationarity": (DEEP, SQUARE, "stationarity"),
     "verify.auditing.depth.bounds": (DEEP, SQUARE, "the bound of the best objective"),
-    "verify.auditing.depth.over_channels": (
+    "verify.auditing.depth.over_widths": (
         pooled_tie().network,
         ([[1, 0, 0, 1]], [1]),
-        "the search over any number of channels",
+        "the search over any widths",
     ),
     "verify.auditing.depth.searched": (DEEP, SQUARE, "the search for better networks"),
     "verify.auditing.depth.descent": (DEEP, SQUARE, "local and global optimality"),

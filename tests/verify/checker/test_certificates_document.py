@@ -165,7 +165,7 @@ def reasons(module):
 FEW = {
     "exact": 7, "objectives": 3, "statement": 13, "certificate": 8, "fit": 4, "multipliers": 2,
     "stationary": 9, "dual_trees": 18, "bounds": 8, "optimal": 4, "local": 6, "enclosure": 17, "states": 7, "width": 3,
-    "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "depth_near": 20, "curves": 5,
+    "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "depth_near": 20, "curves": 5, "depth_duals": 2,
     "exchangeable": 6, "copies": 3,
 }  # fmt: skip
 """Reasons of each file at least: what looks for them must find them."""

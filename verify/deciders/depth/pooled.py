@@ -8,58 +8,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
-from solvers.instance import SearchStatus
 from verify.checker import pooled
+from verify.checker.certificate import Sparse
 from verify.checker.depth_bounds import LowerBoundPooled
+from verify.checker.dual_trees import Nodes
 from verify.checker.exact import dot
 from verify.checker.multipliers import coefficients, dual_value
 from verify.checker.pooled import Gather, channels, kinds
+from verify.deciders.depth.any_width import AnyWidthSearch, FlatProblem, flat_search, merged_atoms
 from verify.deciders.depth.improving import balanced, refitted
-from verify.deciders.global_optimality.candidates import DROPPED
 from verify.deciders.global_optimality.float_search import columns_of
-from verify.deciders.global_optimality.instance import as_instance
-from verify.deciders.global_optimality.lower_bound import Cone, coarse, dual_point
-from verify.deciders.proposal import certified
 from verify.deciders.rounding import solve_by_few
-from verify.deciders.time_limits import now, poll, share, within
-from verify.deciders.witnesses import merge_directions, network_of_directions, norms
+from verify.deciders.time_limits import poll
+from verify.deciders.witnesses import network_of_directions, norms
 from verify.numbers.floats import float_rows, float_weights, to_float
 from verify.problem.members import has_margin
 from verify.problem.network import Architecture, Layer, Network
 from verify.problem.problem import Dataset, Problem
 
 if TYPE_CHECKING:
-    from solvers.any_width.dual_cuts import DualGuess, SearchOutcome
+    from solvers.any_width.dual_cuts import SearchOutcome
     from solvers.instance import ProblemInstance
 
-__all__ = ["PooledSearch", "is_pooled", "of_channels", "on_patches", "patch_problem", "pooled_search"]
-
-LARGEST = 10_000
-"""Entries of all patches up to which the search is begun."""
+__all__ = ["is_pooled", "of_channels", "on_patches", "patch_problem", "pooled_search"]
 
 NEAR_AN_END = 1e-6
 """Outputs at less than this part of the fit tolerance from an end of it are taken to be there."""
 
 NEAR_KINKS = (1e-7, 1e-10, 0.0)
 """Preactivations below these parts of what they can be are held at 0, in turn."""
-
-SEARCH_SHARE, LEAST_SECONDS = 0.8, 0.25
-"""Of the time, for the search in floats; the rest is for making exact what it found, at least so many seconds."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PooledSearch:
-    """lower: a bound that the checker accepted.   witnesses: networks, not yet checked.   status: how it ended."""
-
-    lower: LowerBoundPooled | None
-    witnesses: tuple[Network, ...]
-    status: SearchStatus
 
 
 def is_pooled(problem: Problem) -> bool:
@@ -107,69 +88,33 @@ def of_channels(shape: Architecture, gathers: Sequence[Gather]) -> Architecture:
     return Architecture((hidden, Layer(inputs=len(rows), outputs=1, slope=None, entries=[reads])))
 
 
-def pooled_search(problem: Problem, network: Network, tolerance: float, deadline: float | None) -> PooledSearch:
+def pooled_search(problem: Problem, network: Network, tolerance: float, deadline: float | None) -> AnyWidthSearch:
     """Bracket the best objective over any number of channels, beginning with those of the network.
 
     tolerance: the relative gap of the objective.   Sound: the bound is checked; not complete: floats search.
     """
-    from solvers.any_width.dual_cuts import solve
-    from solvers.any_width.linear_networks import solve_linear
-
     whole, many = patch_problem(problem)
-    if len(whole.rows) * len(whole.rows[0]) > LARGEST:
-        return PooledSearch(None, (), SearchStatus.LARGE)
-    instance = replace(as_instance(whole), bundle=many)
     start = columns_of(whole, on_patches(problem, network))
-    limit = share(deadline, SEARCH_SHARE)
-    outcome = solve_linear(instance, tolerance / 2) or solve(instance, start, tol=tolerance / 2, deadline=limit)
 
-    def end() -> float | None:
-        return None if deadline is None else max(deadline, now() + LEAST_SECONDS)
+    def bound(multipliers: Sparse, square: Fraction, denominator: int, trees: tuple[Nodes, ...]) -> LowerBoundPooled:
+        value = dual_value(problem, coefficients(problem, multipliers))
+        return LowerBoundPooled(
+            multipliers=multipliers, square=square, denominator=denominator, trees=trees, power=2,
+            bracket=(value * value / square, None),
+        )  # fmt: skip
 
-    proofs = [*outcome.coarser, *([] if outcome.proof is None else [outcome.proof])]
-    bounds = [within(end(), partial(_bound, problem, whole, many, proof, tolerance)) for proof in proofs]
-    if proofs and not any(bounds):
-        bounds.append(_bound(problem, whole, many, coarse(proofs[-1]), tolerance))
-    best = max(filter(None, bounds), key=lambda bound: bound.bracket[0] or 0, default=None)
-    witnesses = within(end(), lambda: tuple(_networks(problem, whole, instance, outcome)))
-    return PooledSearch(best, witnesses or (), outcome.status)
-
-
-def _bound(problem: Problem, whole: Problem, many: int, proof: DualGuess, tolerance: float) -> LowerBoundPooled | None:
-    """The float proof as a certificate that the checker accepted."""
-    cones: list[Cone] = [(mask, sign, ()) for mask in range(len(whole.mask_classes)) for sign in (1, -1)]
-    found = dual_point(whole, proof, cones, tolerance)
-    if found is None:
-        return None
-    dual, _ = found
-    multipliers = tuple((i // many, number) for i, number in dual.multipliers if not i % many)
-    value, square = dual_value(problem, coefficients(problem, multipliers)), dual.beta**2
-    bound = LowerBoundPooled(
-        multipliers=multipliers,
-        square=square,
-        denominator=dual.denominator,
-        trees=dual.trees,
-        power=2,
-        bracket=(value * value / square, None),
+    return flat_search(
+        problem, FlatProblem(whole, many), start, tolerance, deadline, bound, partial(_networks, problem, whole)
     )
-    return certified(problem, None, bound)
 
 
 def _networks(problem: Problem, whole: Problem, instance: ProblemInstance, outcome: SearchOutcome) -> Iterator[Network]:
     """Networks near those that the search found that fit: with few channels, merged, and as they are."""
-    found, slope = kinds(problem.architecture), to_float(problem.architecture.slope)
-    for atoms in (*outcome.candidates, *([] if outcome.own is None else [outcome.own])):
-        sizes = norms(atoms.directions)
-        kept = {int((sizes > part * sizes.max(initial=0.0)).sum()): part for part in DROPPED}
-        for number, part in sorted(kept.items()):
-            if not number:
-                continue
-            keep = sizes > part * sizes.max()
-            signs, masks = [int(s) for s in atoms.signs[keep]], [int(m) for m in atoms.masks[keep]]
-            merged = merge_directions(instance.rows, atoms.directions[keep], signs, masks, slope, bias=False)
-            for chosen in (range(len(merged[1])), _largest(problem, [found[mask] for mask in merged[2]])):
-                few = merged[0][chosen], [merged[1][j] for j in chosen], [merged[2][j] for j in chosen]
-                yield from _fitted(problem, whole, network_of_directions(whole, *few), [found[mask] for mask in few[2]])
+    found = kinds(problem.architecture)
+    for directions, signs, masks in merged_atoms(instance, outcome, to_float(problem.architecture.slope)):
+        for chosen in (range(len(signs)), _largest(problem, [found[mask] for mask in masks])):
+            few = directions[chosen], [signs[j] for j in chosen], [masks[j] for j in chosen]
+            yield from _fitted(problem, whole, network_of_directions(whole, *few), [found[mask] for mask in few[2]])
 
 
 def _largest(problem: Problem, gathers: Sequence[Gather]) -> list[int]:

@@ -18,7 +18,8 @@ from verify.checker.depth_bounds import (
 from verify.checker.exact import root_ends
 from verify.deciders.depth.bounds import crude_bound, is_linear, linear_bound
 from verify.deciders.depth.improving import candidates
-from verify.deciders.depth.pooled import pooled_search
+from verify.deciders.depth.one_activation import has_one_activation, one_activation_search
+from verify.deciders.depth.pooled import is_pooled, pooled_search
 from verify.deciders.depth.record import PowerBounds
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.time_limits import is_late
@@ -27,7 +28,16 @@ from verify.problem.network import Network
 from verify.problem.phrases import any_width, shape_of
 from verify.problem.problem import Problem, power_of_objective
 
-__all__ = ["better", "bounds", "is_closed", "none_is_better", "over_channels", "searched", "with_networks"]
+__all__ = [
+    "better",
+    "bounds",
+    "is_bracketed",
+    "is_closed",
+    "none_is_better",
+    "over_widths",
+    "searched",
+    "with_networks",
+]
 
 
 def bounds(problem: Problem) -> PowerBounds:
@@ -44,14 +54,20 @@ def _best_first(found: Iterable[LowerBoundOfDepth]) -> tuple[LowerBoundOfDepth, 
     return tuple(sorted(found, key=lambda proof: proof.bracket[0] or 0, reverse=True))
 
 
-def over_channels(
+def is_bracketed(problem: Problem) -> bool:
+    """Whether there is a search over any widths, or any number of channels, of the problem."""
+    return is_pooled(problem) or has_one_activation(problem)
+
+
+def over_widths(
     problem: Problem, known: PowerBounds, network: Network, tolerance: float, deadline: float | None
 ) -> PowerBounds:
-    """With what the search over any number of channels finds, begun from a network, of pooled convolutions.
+    """With what the search over any widths finds, begun from a network: over any number of channels, of pooled ones.
 
     tolerance: the relative gap of the objective that it is to close.
     """
-    search = pooled_search(problem, network, tolerance, deadline)
+    search_of = pooled_search if is_pooled(problem) else one_activation_search
+    search = search_of(problem, network, tolerance, deadline)
     lower = _best_first((*known.lower, *([] if search.lower is None else [search.lower])))
     status = search.status if search.status is SearchStatus.TIME else known.status
     return with_networks(problem, replace(known, lower=lower, status=status), search.witnesses)

@@ -35,6 +35,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
+from verify.checker.depth_duals import LowerBoundOneActivation
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
@@ -83,6 +84,8 @@ def every_kind():
     yield linear.problem, None, linear.of("lower")
     pooled = depth_cases.pooled_optimum()
     yield pooled.problem, None, pooled.of("lower")
+    kinks = depth_cases.concave_kinks()
+    yield kinks.problem, None, kinks.of("lower")
     upper = DeepUpperBound(witness=chain.network, power=3, bracket=(None, Fraction(27, 8)))
     yield chain.problem, None, sealed(chain.problem, None, upper)
 
@@ -114,7 +117,8 @@ def test_every_kind_is_there():
         Fits, DoesNotFit, Stationary, NotStationary, StationaryNear, LowerBound, UpperBound, BetterNetwork,
         OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, DeepLocal, DeepStationaryNear, NotLocalCurve,
         DeepBetterNetwork,
-        DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, LayerLocal,
+        DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LowerBoundPooled,
+        LowerBoundOneActivation, LayerLocal,
         LayerNotLocal, LayerOptimal, LayerBetter,
     }  # fmt: skip
     for problem, network, certificate in KINDS:

@@ -17,12 +17,13 @@ from verify.checker.depth import is_own
 from verify.checker.depth_bounds import DeepOptimalWithin
 from verify.checker.exact import root_ends
 from verify.checker.pooled import channels
-from verify.deciders.depth import pooled as module
+from verify.deciders.depth import any_width as module
+from verify.deciders.depth.any_width import AnyWidthSearch
 from verify.deciders.depth.bounds import crude_bound
 from verify.deciders.depth.improving import candidates
-from verify.deciders.depth.pooled import PooledSearch, is_pooled, moved_to_fit, on_patches, patch_problem, pooled_search
+from verify.deciders.depth.pooled import is_pooled, moved_to_fit, on_patches, patch_problem, pooled_search
 from verify.deciders.depth.record import PowerBounds
-from verify.deciders.depth.searching import better, bounds, is_closed, none_is_better, over_channels, with_networks
+from verify.deciders.depth.searching import better, bounds, is_closed, none_is_better, over_widths, with_networks
 from verify.numbers.floats import float_rows, float_targets
 from verify.problem.problem import power_of_objective
 from verify.readers.cases import read_case
@@ -50,7 +51,7 @@ def test_case_12():
 
 def test_a_network_at_the_bound():
     best = pooled_optimum()
-    known = over_channels(best.problem, bounds(best.problem), best.network, GAP, None)
+    known = over_widths(best.problem, bounds(best.problem), best.network, GAP, None)
     proposal = none_is_better(best.problem, best.network, F(1, 25), known, F(GAP))
     assert isinstance(proposal.certificate, DeepOptimalWithin)
     assert is_closed(best.problem, known, F(GAP))
@@ -206,9 +207,9 @@ def test_no_training_is_better_than_the_bound():
 def test_large_problems_are_left_alone(monkeypatch):
     found = pooled_tie()
     monkeypatch.setattr(module, "LARGEST", 3)
-    assert pooled_search(found.problem, found.network, GAP, None) == PooledSearch(None, (), SearchStatus.LARGE)
+    assert pooled_search(found.problem, found.network, GAP, None) == AnyWidthSearch(None, (), SearchStatus.LARGE)
     known = bounds(found.problem)
-    assert over_channels(found.problem, known, found.network, GAP, None) == known
+    assert over_widths(found.problem, known, found.network, GAP, None) == known
 
 
 def test_a_bound_is_made_where_time_is_up():
@@ -216,7 +217,7 @@ def test_a_bound_is_made_where_time_is_up():
     found = pooled_search(problem, network, GAP, 0.0)
     assert found.status is SearchStatus.TIME
     assert found.lower is None or isinstance(check(problem, None, found.lower), Accepted)
-    known = over_channels(problem, bounds(problem), network, GAP, 0.0)
+    known = over_widths(problem, bounds(problem), network, GAP, 0.0)
     assert known.status is SearchStatus.TIME
     assert known.lower[-1] == crude_bound(problem) or known.lower[0] == crude_bound(problem)
 
@@ -235,7 +236,7 @@ def test_several_kinds_of_channels():
 
 def test_a_better_network_of_as_many_channels_is_one_of_the_own_width():
     found = pooled_tie()
-    known = over_channels(found.problem, bounds(found.problem), found.network, GAP, None)
+    known = over_widths(found.problem, bounds(found.problem), found.network, GAP, None)
     proposal = better(found.problem, found.network, F(1), known, F(1, 10), own_width=True)
     assert proposal.certificate.scope == "own-width"
     assert is_own(proposal.certificate.witness.architecture, found.problem.architecture)
