@@ -97,3 +97,20 @@ def optimal(problem, network, bound, tolerance):
 def saddle_move_proof():
     """Towards the first pair."""
     return VectorNotLocal(Move([["1", "0"]], [["1"], ["0"]], None))
+
+
+def step():
+    """From (0, 0) at -1 to (24/5, 32/5) at 1 with free biases, and the network of least norm: 4."""
+    problem = VectorProblem([["1"], ["-1"]], [["24/5", "32/5"], ["0", "0"]], "0", "free", "min-norm", PLAIN)
+    return problem, VectorNetwork("0", True, [["2", "2"]], [["6/5"], ["8/5"]], None)
+
+
+def step_bound(problem):
+    """4, by C = +-(3, 4) / 10: along (3, 4) / 5 H is s(w + b) / 2 - s(b - w) / 2, at most w where w + b >= 0."""
+    on, off = Bound(["e", "e"]), Bound([0, 0])
+    fan = Fan(
+        [["3/5", "4/5"]],
+        [Priced(["1"], "1", 1, [0, on, off]), Priced(["-1"], "1", 1, [1, on, off])],
+        [[None], [None]],
+    )
+    return sealed_vector(problem, VectorBound([[0, ["3/10", "2/5"]], [1, ["-3/10", "-2/5"]]], "1", fan, "4"))

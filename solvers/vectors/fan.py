@@ -16,14 +16,17 @@ from solvers.arrays import Floats
 from solvers.clock import is_late
 from solvers.pricing.search import ascend, bound_tree
 from solvers.pricing.tree import Tree
-from solvers.vectors.vector_instance import VectorInstance, activated
+from solvers.vectors.vector_instance import VectorInstance
 
 __all__ = ["FanGuess", "Side", "find_fan"]
 
 FLOOR = 0.5
 """A direction need not be bounded by less than this part of the price: its tree is then small."""
 
-MOST_SIDES, TRIES = 300, 8
+MOST_SIDES, TRIES, SEEN = 300, 12, 4
+LONGEST = 10**6
+"""No direction has larger coordinates."""
+
 WHOLE = 8
 """A direction between two others is a sum of small multiples of both, up to this."""
 
@@ -53,7 +56,10 @@ class FanGuess:
 
 @dataclass(slots=True, eq=False)
 class _Fan:
-    """What is searched: multipliers (n, K), basis (r, K); cones are to have ||n|| <= price (1 + slack)."""
+    """What is searched: multipliers (n, K), basis (r, K); cones are to have ||n|| <= price (1 + slack).
+
+    vectors: H of unit directions u, shape (B, K), as far as known.   is_raised: whether a bound grew since it was used.
+    """
 
     problem: VectorInstance
     multipliers: Floats
@@ -62,18 +68,38 @@ class _Fan:
     price: float
     slack: float
     known: dict[tuple[int, ...], Side] = field(default_factory=dict[tuple[int, ...], Side])
+    vectors: Floats = field(init=False)
+    is_raised: bool = False
+
+    def __post_init__(self) -> None:
+        self.vectors = self.problem.vector(self.multipliers, self.starts)
 
     def side(self, coordinates: tuple[int, ...]) -> Side:
-        """The direction, with a first guess of its bound."""
+        """The direction, with a first guess of its bound: the largest q.H that is known.
+
+        What is seen for one direction counts for all, so that the bounds of neighbours go together.
+        """
         if coordinates not in self.known:
             vector = np.array(coordinates, float) @ self.basis
-            _, values = ascend(
-                self.problem.rows, self.multipliers @ vector, self.problem.slope, self.starts, compiled=False
-            )
-            side = Side(coordinates, vector, max(float(values.max(initial=0.0)), 0.0), 0.0)
-            self.raise_to(side, side.value)
+            found, _ = ascend(
+                self.problem.rows, self.multipliers @ vector, self.problem.slope, self.starts,
+                free=self.problem.is_free, compiled=False,
+            )  # fmt: skip
+            self.see(found[:SEEN])
+            side = Side(coordinates, vector, 0.0, 0.0)
+            self.raise_to(side, max(float((self.vectors @ vector).max(initial=0.0)), 0.0))
             self.known[coordinates] = side
         return self.known[coordinates]
+
+    def see(self, directions: Floats) -> None:
+        """Keep H of directions u, and raise the bounds that it is beyond."""
+        vectors = self.problem.vector(self.multipliers, directions)
+        self.vectors = np.concatenate([self.vectors, vectors])
+        for side in self.known.values():
+            value = float((vectors @ side.vector).max(initial=0.0))
+            if value > side.bound:
+                self.raise_to(side, value)
+                self.is_raised = True
 
     def raise_to(self, side: Side, value: float) -> None:
         """What q.H was seen to reach."""
@@ -109,7 +135,7 @@ class _Fan:
                 nodes.append((used.setdefault(middle.coordinates, len(used)), p, q))
                 waiting += [[middle if at == p else s for at, s in enumerate(cone)]]
                 waiting += [[middle if at == q else s for at, s in enumerate(cone)]]
-                if len(used) > MOST_SIDES:
+                if len(used) > MOST_SIDES or max(map(abs, middle.coordinates)) > LONGEST:
                     return None
             orthants.append(nodes)
         return FanGuess([self.known[coordinates] for coordinates in used], orthants, largest)
@@ -139,15 +165,15 @@ class _Fan:
                 return False
             coefficients = self.multipliers @ side.vector
             tree = bound_tree(
-                self.problem.rows, coefficients, self.problem.slope, side.bound, deadline=deadline, max_violators=4
-            )
+                self.problem.rows, coefficients, self.problem.slope, side.bound, free=self.problem.is_free,
+                deadline=deadline, max_violators=4,
+            )  # fmt: skip
             if tree.nodes is not None:
                 side.tree = tree
                 continue
             is_whole = False
             if len(tree.violators):
-                values = activated(tree.violators @ self.problem.rows.T, self.problem.slope)
-                self.raise_to(side, float((values @ coefficients).max()))
+                self.see(tree.violators)
         return is_whole
 
 
@@ -167,10 +193,11 @@ def find_fan(
     """
     fan = _Fan(problem, multipliers, basis, starts, price, slack)
     for _ in range(TRIES):
+        fan.is_raised = False
         guess = fan.cones()
         if guess is None or is_late(deadline):
             return None
-        if fan.prove(guess, deadline):
+        if not fan.is_raised and fan.prove(guess, deadline):
             return guess
     return None
 

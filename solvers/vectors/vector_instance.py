@@ -25,6 +25,7 @@ def activated(values: Floats, slope: float) -> Floats:
 class VectorInstance:
     """rows: lifted points, shape (n, c).   targets: y_i, shape (n, K), unit vectors for classes.   slope: a.
 
+    is_free: whether the last coordinate of the rows, 1, is met by hidden biases that do not count in the norm.
     kind: of the loss, "squared" or "cross-entropy", "" where constraints are to be met: f(x_i) = y_i, or with `margin`
     that the output of the class is larger than the others by 1.   decays: mu_w, mu_v.   output_bias: mu_b, 0 for a
     free output bias, None for none.
@@ -37,6 +38,7 @@ class VectorInstance:
     decays: tuple[float, float]
     output_bias: float | None
     margin: bool = False
+    is_free: bool = False
 
     @property
     def is_loss(self) -> bool:
@@ -47,6 +49,16 @@ class VectorInstance:
     def price(self) -> float:
         """m = sqrt(mu_w mu_v)."""
         return float(np.sqrt(self.decays[0] * self.decays[1]))
+
+    @property
+    def counted(self) -> int:
+        """How many columns of the hidden layer count in the norm."""
+        return self.rows.shape[1] - self.is_free
+
+    def unit(self, vectors: Floats) -> Floats:
+        """The vectors (B, c) over their norms, those of norm 0 left out."""
+        sizes = np.linalg.norm(vectors[:, : self.counted], axis=1)
+        return vectors[sizes > 0] / sizes[sizes > 0, None]
 
     def outputs(self, hidden: Floats, output: Floats, shift: Floats | None) -> Floats:
         """f(x_i), shape (n, K), of w_j (width, c), V_j as rows (width, K) and b (K,)."""
@@ -77,7 +89,7 @@ class VectorInstance:
     def objective(self, hidden: Floats, output: Floats, shift: Floats | None) -> float:
         """F, of a loss."""
         mu_w, mu_v = self.decays
-        decay = mu_w * float((hidden**2).sum()) + mu_v * float((output**2).sum())
+        decay = mu_w * float((hidden[:, : self.counted] ** 2).sum()) + mu_v * float((output**2).sum())
         decay += 0.0 if shift is None or not self.output_bias else self.output_bias * float((shift**2).sum())
         return self.loss(self.outputs(hidden, output, shift)) + decay / 2
 
@@ -87,7 +99,8 @@ class VectorInstance:
         values = self.rows @ hidden.T
         c = self.steepest(self.outputs(hidden, output, shift))
         slopes = np.where(values > 0, 1.0, self.slope)
-        of_hidden = mu_w * hidden - (slopes * (c @ output.T)).T @ self.rows
+        decay = np.where(np.arange(hidden.shape[1]) < self.counted, mu_w, 0.0)
+        of_hidden = decay * hidden - (slopes * (c @ output.T)).T @ self.rows
         of_output = mu_v * output - activated(values, self.slope).T @ c
         of_shift = None if shift is None else (self.output_bias or 0.0) * shift - c.sum(axis=0)
         return of_hidden, of_output, of_shift

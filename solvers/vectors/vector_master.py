@@ -24,7 +24,10 @@ __all__ = ["MasterPoint", "solve_master"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MasterPoint:
-    """outputs: V_j, shape (J, K).   shift: b, None without one.   multipliers: C_i, shape (n, K).   value: its cost."""
+    """outputs: V_j, shape (J, K).   shift: b, None without one.   multipliers: C_i, shape (n, K).   value: its cost.
+
+    Free hidden biases give any constant for as little as one likes, so that there is a b then, which costs nothing.
+    """
 
     outputs: Floats
     shift: Floats | None
@@ -73,20 +76,22 @@ class _Master:
         self.problem = problem
         self.count, self.outputs = len(directions), problem.targets.shape[1]
         self.active = activated(problem.rows @ directions.T, problem.slope)
-        points, free = len(problem.rows), self.outputs * (problem.output_bias is not None)
+        self.has_shift = problem.is_free or problem.output_bias is not None
+        points, free = len(problem.rows), self.outputs * self.has_shift
         self.norms = self.count * self.outputs
         self.shift = self.norms + self.count
         self.extra = self.shift + free
         size = self.extra + {"squared": 1, "cross-entropy": points * (1 + self.outputs)}.get(problem.kind, 0)
         self.bias_cost = size
-        size += bool(problem.output_bias)
+        costs = 0.0 if problem.is_free else problem.output_bias or 0.0
+        size += costs > 0
         self.rows = _ConeRows(size)
         self.cost = np.zeros(size)
         self.cost[self.norms : self.shift] = problem.price
         self.place = self._loss()
         self._norms()
-        if problem.output_bias:
-            self._bias_decay(problem.output_bias)
+        if costs:
+            self._bias_decay(costs)
 
     def _of_outputs(self) -> Any:
         """The matrix that gives f, point by point."""
@@ -94,7 +99,7 @@ class _Master:
         identity = np.eye(self.outputs)
         for j in range(self.count):
             found[:, j * self.outputs : (j + 1) * self.outputs] = np.kron(self.active[:, j : j + 1], identity)
-        if self.problem.output_bias is not None:
+        if self.has_shift:
             found[:, self.shift : self.extra] = np.tile(identity, (len(self.problem.rows), 1))
         return sparse.csr_matrix(found)
 
@@ -164,7 +169,7 @@ class _Master:
         """What the solver's vectors are of the problem."""
         problem, many = self.problem, self.outputs
         outputs = primal[: self.norms].reshape(self.count, many)
-        shift = primal[self.shift : self.extra] if problem.output_bias is not None else None
+        shift = primal[self.shift : self.extra] if self.has_shift else None
         f = self.active @ outputs + (0.0 if shift is None else shift)
         if problem.is_loss:
             return MasterPoint(outputs, shift, problem.steepest(f), value)

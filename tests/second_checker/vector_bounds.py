@@ -26,7 +26,7 @@ def prove_fan(asked, fan, c, square):
         z, b = [*map(rational, one["coordinates"])], rational(one["bound"], 0)
         d = linear(z, basis)
         layers = [{"inputs": len(asked.json["inputs"][0]), "outputs": 1, "slope": asked.json["slope"], "entries": None,
-                   "bias": asked.json["bias"] == "penalised"},
+                   "bias": asked.json["bias"] != "none"},
                   {"inputs": 1, "outputs": 1, "slope": None, "entries": None, "bias": False}]  # fmt: skip
         scalar = Question({"goal": "min-norm", "bias": asked.json["bias"], "inputs": asked.json["inputs"],
                            "targets": ["0"] * len(asked.X), "trained": "both",
@@ -90,7 +90,7 @@ def prove_cells(asked, proof, c, square):
             for s in range(size):
                 pairs = [(g[i] * asked.X[i][r] * g[j] * asked.X[j][s] * dot(c[i], c[j])) for i in c for j in c]
                 own = [rational(w, 0) * (a[i][r] * a[j][s] + a[i][s] * a[j][r]) / 2 for i, j, w in leaf["pairs"]]
-                matrix[-1].append(square * (r == s) - sum(pairs, F(0)) - sum(own, F(0)))
+                matrix[-1].append(square * (r == s < asked.counted) - sum(pairs, F(0)) - sum(own, F(0)))
         need(all(i <= j for i, j, _ in leaf["pairs"]), "pairs")
         for many in range(1, size + 1):
             for some in combinations(range(size), many):
@@ -103,10 +103,11 @@ def bound(asked, proof):
     total = sum((asked.dual(asked.Y[i], [t * z for z in vector]) for i, vector in c.items()), F(0))
     prove = prove_fan if "basis" in proof["proof"] else prove_cells
     prove(asked, proof["proof"], c, asked.w * asked.v / t**2)
-    if asked.b is not None:
-        sums = [t * sum(column, F(0)) for column in zip(*c.values(), strict=True)]
-        need(asked.b > 0 or not any(sums), "do not add up to 0")
-        total -= dot(sums, sums) / 2 / asked.b if asked.b else 0
+    sums = [t * sum(column, F(0)) for column in zip(*c.values(), strict=True)]
+    if asked.json["bias"] == "free" or asked.b == 0:
+        need(not any(sums), "do not add up to 0")
+    elif asked.b is not None:
+        total -= dot(sums, sums) / 2 / asked.b
     lower = rational(proof["lower"], 0)
     need(lower == total or (asked.slack and lower <= total + asked.slack), "lower")
     return lower

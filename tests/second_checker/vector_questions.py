@@ -32,8 +32,8 @@ class Asked:
 
     def __init__(self, problem):
         self.json, self.goal, self.a = problem, problem["goal"], rational(problem["slope"])
-        need(self.goal in WORDS and problem["bias"] in ("none", "penalised") and 0 <= self.a <= 1, "problem")
-        self.X = [[*map(rational, x), *([F(1)] if problem["bias"] == "penalised" else [])] for x in problem["inputs"]]
+        need(self.goal in WORDS and problem["bias"] in ("none", "penalised", "free") and 0 <= self.a <= 1, "problem")
+        self.X = [[*map(rational, x), *([] if problem["bias"] == "none" else [F(1)])] for x in problem["inputs"]]
         self.Y = [[*map(rational, y)] for y in problem["targets"]]
         need(len(self.X) == len(self.Y) > 0 and len({*map(len, self.X)}) == len({*map(len, self.Y)}) == 1, "shapes")
         self.K = len(self.Y[0])
@@ -41,7 +41,15 @@ class Asked:
         decay = problem["decay"]
         self.w, self.v = rational(decay["hidden"]), rational(decay["output"])
         self.b = rational(decay["output_bias"], 0) if "output_bias" in decay else None
-        need(self.goal in LOSSES or (self.w, self.v, self.b) == (1, 1, None), "decay")
+        need(self.goal in LOSSES or (self.w == self.v == 1 and not self.b), "decay")
+
+    @property
+    def counted(self):
+        """How many columns of the hidden layer have a decay."""
+        return len(self.X[0]) - (self.json["bias"] == "free")
+
+    def in_norm(self, W):
+        return [w[: self.counted] for w in W]
 
     def is_class(self, y):
         return sorted(y) == [F(0)] * (self.K - 1) + [F(1)]
@@ -50,11 +58,11 @@ class Asked:
         net = Outputs(value)
         alike = len(net.W[0]) == len(self.X[0]) and len(net.V) == self.K and net.a == self.a
         need(alike and (net.b is None) == (self.b is None), "a network of another problem")
-        need(net.has_bias == (self.json["bias"] == "penalised"), "bias")
+        need(net.has_bias == (self.json["bias"] != "none"), "bias")
         return net
 
     def twice_decay(self, net):
-        flat = [[z for row in rows for z in row] for rows in (net.W, net.V, [net.b or []])]
+        flat = [[z for row in rows for z in row] for rows in (self.in_norm(net.W), net.V, [net.b or []])]
         return sum((q * dot(z, z) for q, z in zip((self.w, self.v, self.b or F(0)), flat, strict=True)), F(0))
 
     def margin(self, net):

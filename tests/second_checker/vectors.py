@@ -62,12 +62,13 @@ def stationary(asked, net, proof):
         z = {i: dot(w, asked.X[i]) for i in c}
         g = {i: F(1) if z[i] > 0 else asked.a if z[i] < 0 else kinks.get((i, j), asked.a) for i in c}
         for k, entry in enumerate(w):
-            square += (asked.w * entry - sum((g[i] * dot(v, c[i]) * asked.X[i][k] for i in c), F(0))) ** 2 / asked.w
+            own = asked.w * entry if k < asked.counted else F(0)
+            square += (own - sum((g[i] * dot(v, c[i]) * asked.X[i][k] for i in c), F(0))) ** 2 / asked.w
         for k, entry in enumerate(v):
             square += (asked.v * entry - sum((c[i][k] * max(z[i], asked.a * z[i]) for i in c), F(0))) ** 2 / asked.v
     if asked.b is not None:
         for k, entry in enumerate(net.b):
-            square += (asked.b * entry - sum((c[i][k] for i in c), F(0))) ** 2 / (asked.b or asked.v)
+            square += margin * (asked.b * entry - sum((c[i][k] for i in c), F(0))) ** 2 / (asked.b or asked.v)
     need(square <= eps**2 * M, "epsilon")
 
 
@@ -81,7 +82,11 @@ def moved(net, proof):
 def pairing(asked, net, move):
     flat = [
         (dot([z for r in p for z in r], [z for r in q for z in r]))
-        for p, q in ((net.W, move.W), (net.V, move.V), ([net.b or []], [move.b or []]))
+        for p, q in (
+            (asked.in_norm(net.W), asked.in_norm(move.W)),
+            (net.V, move.V),
+            ([net.b or []], [move.b or []]),
+        )
     ]
     return asked.w * flat[0] + asked.v * flat[1] + (asked.b or F(0)) * flat[2]
 
@@ -145,7 +150,7 @@ def about(asked):
     return (
         f"for the problem of {words} ({len(asked.X)} points in dimension {len(asked.json['inputs'][0])}, {asked.K} "
         f"outputs, slope {asked.json['slope']}, bias {asked.json['bias']}"
-        f"{', an output bias' if asked.b is not None else ''})"
+        f"{'' if asked.b is None else ', an output bias' if asked.goal in LOSSES else ', a free output bias'})"
     )
 
 

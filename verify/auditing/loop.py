@@ -57,6 +57,7 @@ from verify.numbers.arguments import a_time_limit
 from verify.problem.members import trains_all
 from verify.problem.problem import Bias, Goal, Objective, Trained
 from verify.readers.given import given
+from verify.readers.loading import read_once
 from verify.readers.reading import MissingOptionsError, Options, frozen_given
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ WITH_OUTPUT_BIAS: tuple[Step, ...] = (
 """Of max-margin and min-norm with an output bias (`verify.problem.phrases.OUTPUT_BIAS_REACHES` says what is left)."""
 
 
+@read_once()
 def audit(
     network: object,
     data: object,

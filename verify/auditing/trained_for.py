@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from verify.checker.errors import InputError
@@ -27,6 +25,7 @@ from verify.problem.phrases import NO_OUTPUT_BIAS, SECOND_MINUS_FIRST
 from verify.problem.problem import Bias, Goal, Objective, Trained
 from verify.problem.trained import asked_of, is_own, objective_of
 from verify.readers.given import Given
+from verify.readers.loading import object_of
 
 __all__ = ["TrainedFor"]
 
@@ -82,7 +81,7 @@ class TrainedFor:
         is_plain: whether no layer is frozen and no formula is sought. Else, and where the output weights are not
         trained, an output bias is not asked about, and refused unless something is said of it.
         """
-        source = _object_in(network, trust_pickle) if is_own(goal) else network
+        source = object_of(network, trust_pickle=trust_pickle) if is_own(goal) else network
         asked = asked_of(source, goal, loss, decay, reduction)
         return cls(
             goal=goal, asked=asked, source=source, decay=decay, bias=bias,
@@ -166,12 +165,3 @@ def _trains_both(trained: Trained | str | None) -> bool:
     """Whether both layers are trained; not where that is nothing that is known, which is refused later."""
     is_known = isinstance(trained, str) and trained in set(Trained)
     return trained is None or (is_known and trains_all(Trained(trained)))
-
-
-def _object_in(network: object, trust_pickle: bool) -> object:
-    """The estimator itself, or that in a file."""
-    if not isinstance(network, str | PathLike):
-        return network
-    from verify.readers import object_in
-
-    return object_in(Path(network), trust_pickle=trust_pickle)

@@ -5,6 +5,9 @@ all u, every network has F >= sum_i D(y_i, C_i), with an output bias less ||sum_
 free with sum_i C_i = 0. Two ways to prove the condition: a fan of directions, each with a tree of the scalar problem,
 or a tree of cells on each of which H is linear.
 
+With a free hidden bias u = (w, b) and ||u|| stands for ||w||. As H(0, b) = b sum_i C_i for b > 0, the condition needs
+sum_i C_i = 0 there too.
+
 Source: `docs/vector.md`, 2 "A bound for any width" and 3 "Two proofs that H is small".
 """
 
@@ -17,6 +20,7 @@ from verify.checker.codec import Record, at, increasing, not_negative, positive
 from verify.checker.dual_trees import Empty, Limit, Nodes, leaves, proved_coefficients
 from verify.checker.errors import require
 from verify.checker.exact import dot
+from verify.checker.goals import is_free
 from verify.checker.statement import Index, Natural
 from verify.checker.vector_goals import ZERO, Vector
 from verify.checker.vector_statement import Matrix, VectorProblem, combination
@@ -165,7 +169,7 @@ class Cells(Record):
         problem: VectorProblem, c: Mapping[int, Vector], square: Fraction,
         leaf: Linear, path: Mapping[int, int], sides: Mapping[int, Vector], here: str,
     ) -> list[list[Fraction]]:  # fmt: skip
-        """square I - P^T P - sum w_ij sym(a_i a_j^T)."""
+        """square I - P^T P - sum w_ij sym(a_i a_j^T), I with a 0 for a free bias."""
         size = len(problem.rows[0])
         slopes = {i: problem.slope if path.get(i, 1) < 0 else Fraction(1) for i in c}
         p = [
@@ -173,7 +177,10 @@ class Cells(Record):
             for k in range(problem.outputs)
         ]
         found = [
-            [(square if r == q else ZERO) - sum((row[r] * row[q] for row in p), ZERO) for q in range(size)]
+            [
+                (square if r == q < problem.counted else ZERO) - sum((row[r] * row[q] for row in p), ZERO)
+                for q in range(size)
+            ]
             for r in range(size)
         ]
         for i, j, weight in leaf.pairs:
@@ -224,10 +231,9 @@ def dual_worth(problem: VectorProblem, c: Mapping[int, Vector], scale: Fraction)
         scaled = tuple(scale * entry for entry in vector)
         total += at(f"multipliers[{place}]", problem.rules.dual, problem.targets[i], scaled)
     decay = problem.decay.output_bias
-    if decay is None:
-        return total
     sums = [scale * sum(column, ZERO) for column in zip(*c.values(), strict=True)]
-    require(decay > 0 or not any(sums), "multipliers", "do not add up to 0, as a free output bias needs")
+    has_free = decay == 0 or is_free(problem.bias)
+    require(not (has_free and any(sums)), "multipliers", "do not add up to 0, as a free bias needs")
     return total - dot(sums, sums) / (2 * decay) if decay else total
 
 

@@ -17,7 +17,6 @@ from verify.checker.codec import Record, at, not_negative
 from verify.checker.errors import CertificateError, require
 from verify.checker.exact import value_text
 from verify.checker.fit import REFUTED_ALL
-from verify.checker.goals import has_bias
 from verify.checker.questions import NOTHING, PROVED, UP_TO_OWN, WITHIN_OWN, Answered, answered
 from verify.checker.statement import Index
 from verify.checker.vector_bounds import VectorDual
@@ -213,12 +212,12 @@ def vector_about(problem: VectorProblem) -> str:
     norm = f"1/2 ({value_text(decay.hidden)} ||W||^2 + {value_text(decay.output)} ||V||^2"
     if decay.output_bias is not None:
         norm += f" + {value_text(decay.output_bias)} ||b||^2"
-    bias = "penalised" if has_bias(problem.bias) else "none"
-    output_bias = "" if decay.output_bias is None else ", an output bias"
+    of_output = ", an output bias" if problem.rules.IS_LOSS else ", a free output bias"
+    output_bias = "" if decay.output_bias is None else of_output
     asked = problem.rules.WORDS + (f" plus {norm})" if problem.rules.IS_LOSS else "")
     return (
         f"for the problem of {asked} ({points} points in dimension {len(problem.inputs[0])}, "
-        f"{problem.outputs} outputs, slope {value_text(problem.slope)}, bias {bias}{output_bias})"
+        f"{problem.outputs} outputs, slope {value_text(problem.slope)}, bias {problem.bias.value}{output_bias})"
     )
 
 

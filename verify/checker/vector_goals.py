@@ -9,7 +9,7 @@ A loss is l(y, f) = sup_C D(y, C) - C.f over admissible C in R^K:
     max-margin      0 if f_k - f_j >= 1 for all j != k  D = C_k,  C_j <= 0 for j != k,  sum_j C_j = 0
 
 The last two are constraints: a network that meets them at all points fits, for max-margin at margin 1, to which one of
-another margin m = min (f_k - f_j) > 0 is scaled, dividing both layers by sqrt(m).
+another margin m = min (f_k - f_j) > 0 is scaled, dividing both layers by sqrt(m), and an output bias by m.
 
 Source: `docs/vector.md`, 1 "The problems"; Crammer and Singer (2001) for the pairwise margins.
 """

@@ -2,12 +2,13 @@
 
     f(x) = sum_j V_j s(w_j.x) + b,   f(x), V_j, b in R^K,   s(z) = max(z, a z),   0 <= a <= 1 (0 for ReLU)
 
-A hidden bias is the last entry of w_j, met by a coordinate 1 appended to x. The objective is
+A hidden bias is the last entry of w_j, met by a coordinate 1 appended to x; a free one is left out of W. The objective
+is
 
     F = sum_i l(y_i, f(x_i)) + 1/2 (mu_w ||W||^2 + mu_v ||V||^2 + mu_b ||b||^2),    mu_w, mu_v > 0,  mu_b >= 0
 
 or, where constraints are to be met, 1/2 (||W||^2 + ||V||^2) of a network that fits, over m for one of margin m
-(`verify.checker.vector_goals`).
+(`verify.checker.vector_goals`): both layers over sqrt(m) and b over m have margin 1.
 
 Source: `docs/vector.md`, 1 "The problems".
 """
@@ -15,6 +16,7 @@ Source: `docs/vector.md`, 1 "The problems".
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TypeAlias
 
 from verify.checker.codec import Record
@@ -31,8 +33,8 @@ Matrix: TypeAlias = tuple[Vector, ...]
 class VectorProblem(Record):
     """Data, slope, goal, bias mode and decay.
 
-    inputs: the points x_i, shape (n, d).   targets: y_i, shape (n, K), K >= 2.   bias: of the hidden neurons, none or
-    one that counts in the norm.   decay: 1, 1 and no output bias for constraints.
+    inputs: the points x_i, shape (n, d).   targets: y_i, shape (n, K), K >= 2.   bias: of the hidden neurons; a free
+    one does not count in the norm.   decay: 1, 1 and no output bias, or a free one, for constraints.
     """
 
     SCHEMA = "vector-problem-1"
@@ -48,7 +50,6 @@ class VectorProblem(Record):
         super().__post_init__()
         require(len(self.inputs) == len(self.targets) > 0, "targets", "must be one for each point, at least one")
         require(0 <= self.slope <= 1, "slope", "must lie between 0 (ReLU) and 1 (linear)")
-        require(not is_free(self.bias), "bias", "is free, of which nothing is decided for several outputs")
         columns, outputs = len(self.inputs[0]), len(self.targets[0])
         require(columns > 0, "inputs[0]", "must have at least one entry")
         require(outputs > 1, "targets[0]", "must have at least two entries: one output has problems of its own")
@@ -57,8 +58,8 @@ class VectorProblem(Record):
             require(len(y) == outputs, f"targets[{i}]", f"must have {outputs} entries, as the first one")
             fault = self.rules.target_fault(y)
             require(fault == "", f"targets[{i}]", fault)
-        is_plain = self.rules.IS_LOSS or self.decay == Decay(ONE, ONE)
-        require(is_plain, "decay", "must be 1, 1 and no output bias where constraints are to be met")
+        is_plain = self.rules.IS_LOSS or self.decay in (Decay(ONE, ONE), Decay(ONE, ONE, ZERO))
+        require(is_plain, "decay", "must be 1, 1 and no output bias, or a free one, where constraints are to be met")
 
     @property
     def rules(self) -> OutputRules:
@@ -75,6 +76,11 @@ class VectorProblem(Record):
         """The lifted points, shape (n, columns): x_i, or x_i with 1 appended where there is a bias."""
         return tuple((*x, ONE) for x in self.inputs) if has_bias(self.bias) else self.inputs
 
+    @property
+    def counted(self) -> int:
+        """How many of the first columns of the hidden layer count in the norm: all but a free bias."""
+        return len(self.rows[0]) - is_free(self.bias)
+
     @cached_property
     def scalar(self) -> Problem:
         """A problem of one output with these points, slope and bias, of which the trees speak; its targets are 0."""
@@ -85,7 +91,7 @@ class VectorProblem(Record):
 
     @property
     def square_price(self) -> Fraction:
-        """m^2 = mu_w mu_v: a neuron costs at least m ||V_j|| ||w_j||."""
+        """m^2 = mu_w mu_v: a neuron costs at least m ||V_j|| ||w_j||, where a free bias is left out."""
         return self.decay.hidden * self.decay.output
 
 
@@ -161,15 +167,15 @@ def vector_outputs(problem: VectorProblem, network: VectorNetwork) -> Matrix:
     return tuple(found)
 
 
-def squared_norms(network: VectorNetwork) -> tuple[Fraction, Fraction, Fraction]:
-    """||W||^2, ||V||^2, ||b||^2."""
-    hidden, output = ([entry for row in matrix for entry in row] for matrix in (network.hidden, network.output))
+def squared_norms(network: VectorNetwork, columns: int | None = None) -> tuple[Fraction, Fraction, Fraction]:
+    """||W||^2 of so many of its first columns (None: of all), ||V||^2, ||b||^2."""
+    hidden, output = [entry for row in network.hidden for entry in row[:columns]], chain(*network.output)
     return squared_norm(hidden), squared_norm(output), squared_norm(network.shift)
 
 
 def weight_of(problem: VectorProblem, network: VectorNetwork) -> Fraction:
     """M = mu_w ||W||^2 + mu_v ||V||^2 + mu_b ||b||^2, twice the decay."""
-    return problem.decay.weighted(*squared_norms(network))
+    return problem.decay.weighted(*squared_norms(network, problem.counted))
 
 
 def vector_margin(problem: VectorProblem, network: VectorNetwork) -> Fraction | None:

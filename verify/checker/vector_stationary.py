@@ -6,16 +6,16 @@ a kink, the residuals are
     r_wj = mu_w w_j - sum_i g_ij (V_j.C_i) x_i,    r_Vj = mu_v V_j - sum_i C_i s(w_j.x_i),    r_b = mu_b b - sum_i C_i
 
 and phi_i = l(y_i, f_i) - D(y_i, C_i) + C_i.f_i >= 0, 0 exactly where -C_i is a subgradient of the loss; for max-margin
-D is multiplied by the network's own margin. M = mu_w ||W||^2 + mu_v ||V||^2 + mu_b ||b||^2. Where all residuals and
-phi_i are 0, so is a subgradient of the objective, one slope for each point and neuron; for constraints these are the
-KKT conditions.
+D is multiplied by the network's own margin. M = mu_w ||W||^2 + mu_v ||V||^2 + mu_b ||b||^2. A free hidden bias has no
+term mu_w w_j, and is not in W. Where all residuals and phi_i are 0, so is a subgradient of the objective, one slope for
+each point and neuron; for constraints these are the KKT conditions.
 
 Source: `docs/vector.md`, 4 "Stationary networks" and 5 "Better networks nearby".
 """
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from operator import add
+from operator import add, mul
 from typing import Annotated, ClassVar
 
 from verify.checker.codec import Record, at, increasing, not_negative, positive
@@ -75,7 +75,7 @@ class VectorStationary(VectorCertificate):
             own = c.get(i, zero)
             dual = at(f"multipliers of point {i}", problem.rules.dual, target, own)
             gaps += problem.rules.value(target, f)[1] - margin * dual + dot(own, f)
-        return gaps, self._residual(problem, network, c)
+        return gaps, self._residual(problem, network, c, margin)
 
     def _multipliers(self, problem: VectorProblem) -> dict[int, Vector]:
         for place, (i, vector) in enumerate(self.multipliers):
@@ -83,8 +83,14 @@ class VectorStationary(VectorCertificate):
             require(is_own, f"multipliers[{place}]", "must be of one of the points, with an entry for each output")
         return dict(self.multipliers)
 
-    def _residual(self, problem: VectorProblem, network: VectorNetwork, c: dict[int, Vector]) -> Fraction:
-        """sum_j ||r_wj||^2 / mu_w + ||r_Vj||^2 / mu_v + ||r_b||^2 / mu_b (or mu_v where b is free)."""
+    def _residual(
+        self, problem: VectorProblem, network: VectorNetwork, c: dict[int, Vector], margin: Fraction
+    ) -> Fraction:
+        """sum_j ||r_wj||^2 / mu_w + ||r_Vj||^2 / mu_v + ||r_b||^2 / mu_b (or mu_v where b is free).
+
+        At margin m the residuals of the network of margin 1 are r_w / sqrt(m), r_V / sqrt(m) and r_b, and its M is M /
+        m: r_b counts m times. Its multipliers are the same.
+        """
         z, decay = vector_preactivations(problem, network), problem.decay
         own: dict[tuple[int, int], Fraction] = {}
         for place, (i, j, g) in enumerate(self.kinks):
@@ -93,7 +99,8 @@ class VectorStationary(VectorCertificate):
             own[i, j] = g
         total = ZERO
         for j, (w, v) in enumerate(zip(network.hidden, network.output_columns, strict=True)):
-            hidden, output = [decay.hidden * entry for entry in w], [decay.output * entry for entry in v]
+            decays = [decay.hidden if k < problem.counted else ZERO for k in range(len(w))]
+            hidden, output = [*map(mul, decays, w)], [decay.output * entry for entry in v]
             for i, vector in c.items():
                 g = ONE if z[i][j] > 0 else own.get((i, j), problem.slope)
                 factor, active = g * dot(v, vector), activation(z[i][j], problem.slope)
@@ -104,7 +111,7 @@ class VectorStationary(VectorCertificate):
             return total
         sums = [sum(column, ZERO) for column in zip(*c.values(), strict=True)] or [ZERO] * problem.outputs
         rest = [decay.output_bias * b - q for b, q in zip(network.shift, sums, strict=True)]
-        return total + squared_norm(rest) / decay.of_bias
+        return total + margin * squared_norm(rest) / decay.of_bias
 
     @property
     def own_tolerance(self) -> Fraction:
@@ -148,7 +155,7 @@ class VectorNotStationary(VectorCertificate):
     kappa: Annotated[Fraction, positive] | None = None
 
     def check(self, problem: VectorProblem, network: VectorNetwork) -> None:
-        """Whether Gamma > 0 and Gamma^2 > epsilon^2 M ||z||^2, with the decays in ||z||^2 and
+        """Whether Gamma > 0 and Gamma^2 > epsilon^2 M ||z||^2, with the decays in ||z||^2, mu_w of a free bias too, and
 
             Gamma = <z, decay theta> - kappa delta M - sum_i max_g [ -grad l_i.d_i(g) + L ||d_i(g)||^2 / (2 kappa) ]
 
@@ -209,12 +216,14 @@ class VectorNotLocal(VectorCertificate):
 
 
 def paired(problem: VectorProblem, network: VectorNetwork, move: VectorNetwork) -> Fraction:
-    """<theta, z> with the decays."""
+    """<theta, z> with the decays, without a free hidden bias."""
     decay = problem.decay
     hidden, output = (
-        sum((dot(one, other) for one, other in zip(mine, theirs, strict=True)), ZERO)
-        for mine, theirs in ((network.hidden, move.hidden), (network.output, move.output))
-    )
+        sum((dot(one[:columns], other[:columns]) for one, other in zip(mine, theirs, strict=True)), ZERO)
+        for columns, mine, theirs in (
+            (problem.counted, network.hidden, move.hidden), (None, network.output, move.output),
+        )
+    )  # fmt: skip
     return decay.weighted(hidden, output, dot(network.shift, move.shift))
 
 

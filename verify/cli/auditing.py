@@ -227,7 +227,9 @@ def audit_command(
     else:
         from verify.auditing.trained_for import TrainedFor
         from verify.cli.several_outputs import several_status
+        from verify.readers.loading import read_once
 
+        click.get_current_context().with_resource(read_once())
         if (status := several_status(click.get_current_context().params)) is not None:
             return status
         wanted = TrainedFor.of(

@@ -24,7 +24,12 @@ from verify.numbers.decimals import value
 from verify.numbers.values import rational
 from verify.problem.network import Network
 
-__all__ = ["Logits", "OptimiserDecay", "decay_of_optimiser", "is_optimiser"]
+__all__ = ["Logits", "OptimiserDecay", "Parts", "decay_of_optimiser", "decay_of_parts", "is_optimiser"]
+
+Parts: TypeAlias = dict[str, list[Sequence[Fraction]]]
+"""The hidden weights W, the hidden biases b, the output weights v and biases b2: rows of numbers, of which a parameter
+may hold any.
+"""
 
 Logits: TypeAlias = tuple[tuple[tuple[Fraction, ...], ...], tuple[Fraction, ...]]
 """The weights of two outputs, and their biases, if they have any."""
@@ -55,12 +60,15 @@ def decay_of_optimiser(optimiser: Any, network: Network, logits: Logits | None =
 
     logits: the two outputs whose difference the network is.
     """
+    roles = _roles(network)
+    return decay_of_parts(optimiser, roles if logits is None else roles | _roles_of_logits(logits))
+
+
+def decay_of_parts(optimiser: Any, roles: Parts) -> OptimiserDecay:
+    """The same of a network with these parts. Raises InputError."""
     groups = cast("list[dict[str, Any]]", optimiser.param_groups)
     name = type(optimiser).__name__
     _check_kind(name, groups)
-    roles = _roles(network)
-    if logits is not None:
-        roles |= _roles_of_logits(logits)
     decays = [rational(group["weight_decay"], "the weight_decay of the optimiser") for group in groups]
     held = [
         (p, list(_numbers(p)), decay)
@@ -116,13 +124,13 @@ def _check_decays(name: str, found: dict[str, Fraction]) -> None:
         )
 
 
-def _roles(network: Network) -> dict[str, list[Sequence[Fraction]]]:
+def _roles(network: Network) -> Parts:
     """Each part of the network, with the rows of numbers that a parameter may hold for it."""
     if not network.architecture.is_two_layer:
         raise InputError("the decay of an optimiser is read for networks with one hidden layer: give it as a number")
     rows = [row[:-1] if network.architecture.bias else row for row in network.hidden_weights]
     flat = [number for row in rows for number in row]
-    roles: dict[str, list[Sequence[Fraction]]] = {
+    roles: Parts = {
         "W": [flat, [row[j] for j in range(len(rows[0]) if rows else 0) for row in rows]],
         "v": [network.output_weights],
     }
@@ -133,7 +141,7 @@ def _roles(network: Network) -> dict[str, list[Sequence[Fraction]]]:
     return roles
 
 
-def _roles_of_logits(logits: Logits) -> dict[str, list[Sequence[Fraction]]]:
+def _roles_of_logits(logits: Logits) -> Parts:
     weights, biases = logits
     flat = [number for row in weights for number in row]
     turned = [number for pair in zip(*weights, strict=True) for number in pair]

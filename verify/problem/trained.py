@@ -22,7 +22,7 @@ from verify.problem.network import Network
 from verify.problem.objectives import TRAINED, LossAsked, a_loss
 from verify.problem.optimisers import Logits, decay_of_optimiser, is_optimiser
 
-__all__ = ["asked_of", "estimator_in", "is_own", "objective_of", "trained_loss", "with_own_decay"]
+__all__ = ["agreed_bias", "asked_of", "estimator_in", "is_own", "objective_of", "trained_loss", "with_own_decay"]
 
 _LOSSES = {"squared_error": "half-squared", "log_loss": "logistic"}
 """What losses of scikit-learn are called here."""
@@ -71,11 +71,11 @@ def objective_of(
     is_halved: whether the decay is that of such outputs, and half of it that of the network.
     """
     if is_own(goal):
-        asked, bias = with_own_decay(asked, source, points), _agreed(bias, Bias.FREE, "the estimator")
+        asked, bias = with_own_decay(asked, source, points), agreed_bias(bias, Bias.FREE, "the estimator")
     elif is_optimiser(decay):
         own = decay_of_optimiser(decay, network, logits)
         asked = replace(asked, decay=own.layers, of_output_bias=own.output_bias)
-        bias = _agreed(bias, own.bias, "the optimiser")
+        bias = agreed_bias(bias, own.bias, "the optimiser")
     if output_bias is not None:
         if is_own(goal) or is_optimiser(decay):
             raise InputError(f"output_bias is {output_bias!r}, and what trained the network says it: leave it out")
@@ -84,7 +84,7 @@ def objective_of(
     return asked.on(points, network, bias), bias
 
 
-def _agreed(bias: object, own: Bias, whose: str) -> Bias:
+def agreed_bias(bias: object, own: Bias, whose: str) -> Bias:
     """The bias mode that the network was trained with, unless another one is given."""
     if bias is not None and bias != own:
         raise InputError(f"bias is {bias!s:.20}, and {whose} trained with {own.value}: leave bias out")

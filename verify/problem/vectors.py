@@ -8,8 +8,9 @@ in the normal form of `verify.checker.vector_statement`, where losses are summed
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from typing import final
 
 from verify.checker.errors import InputError
@@ -19,9 +20,16 @@ from verify.checker.vector_goals import VECTOR_RULES, VectorGoal, class_fault
 from verify.checker.vector_statement import Matrix, VectorNetwork, VectorProblem
 from verify.numbers.decimals import value
 from verify.numbers.values import as_input_error
-from verify.problem.objectives import loss_asked
+from verify.problem.objectives import LossAsked
+from verify.problem.optimisers import Parts, decay_of_parts, is_optimiser
+from verify.problem.trained import agreed_bias, asked_of, is_own, with_own_decay
 
 __all__ = ["VectorAsked", "vector_asked"]
+
+LOSS_OF_ESTIMATORS = (
+    "the squared error of scikit-learn is summed over the targets in the gradient that it follows, as here, and "
+    "averaged over them in its loss_"
+)
 
 CROSS_ENTROPY = ("logistic", "cross-entropy")
 """What the loss of classes is called; with two outputs it is the logistic loss of their difference."""
@@ -44,39 +52,95 @@ class VectorAsked:
 def vector_asked(
     network: VectorNetwork, inputs: Matrix, targets: Matrix, *,
     are_classes: bool, goal: object, loss: object, decay: object, reduction: object, bias: object, output_bias: object,
+    source: object = None,
 ) -> tuple[VectorAsked, VectorNetwork]:  # fmt: skip
-    """The problem, and the network without an output bias of zeros that it does not have. Raises InputError."""
-    mode = _bias_mode(network, bias)
-    if loss is None:
-        if decay is not None or reduction is not None:
-            raise InputError("decay is given without a loss: give loss, squared or logistic, as well")
-        return _constrained(network, inputs, targets, are_classes=are_classes, goal=goal, mode=mode)
-    if goal is not None:
-        raise InputError("goal and loss are both given: leave goal out, as a loss is a goal of its own")
+    """The problem, and the network without an output bias of zeros that it does not have. Raises InputError.
+
+    source: what the network was read from, an estimator where the goal is what it was trained for.
+    """
+    _check_output_bias(network, output_bias)
     name = "logistic" if loss in CROSS_ENTROPY else loss
-    asked = loss_asked(name, decay, "mean" if reduction is None else reduction)
+    asked = asked_of(source, goal, name, decay, reduction)
+    if asked is None:
+        mode = _bias_mode(network, bias)
+        return _constrained(network, inputs, targets, are_classes=are_classes, goal=goal, mode=mode, told=output_bias)
     if asked.name not in ("squared", "half-squared", "logistic"):
         raise InputError(f"loss is {loss!r:.60}: of several outputs squared, half-squared and logistic are decided")
     are_units = are_classes or not any(map(class_fault, targets))
     if (asked.name == "logistic" and not are_units) or (asked.name != "logistic" and are_classes):
         wanted = "classes 0, 1, ... as targets" if asked.name == "logistic" else "a column of targets for each output"
-        raise InputError(f"loss is {loss!r:.60}, which needs {wanted}")
+        raise InputError(f"loss is {loss or asked.name!r:.60}, which needs {wanted}")
+    asked, bias = _trained_for(asked, network, len(inputs), bias, goal=goal, decay=decay, source=source)
+    mode = _bias_mode(network, bias)
+    if output_bias in ("penalised", "free"):
+        if is_own(goal) or is_optimiser(decay):
+            raise InputError(f"output_bias is {output_bias!r}, and what trained the network says it: leave it out")
+        asked = replace(asked, of_output_bias=asked.decay[1] if output_bias == "penalised" else Fraction(0))
+    notes = (LOSS_OF_ESTIMATORS,) if is_own(goal) and asked.name != "logistic" else ()
+    return _with_loss(asked, network, inputs, targets, mode, notes), network
+
+
+def _with_loss(
+    asked: LossAsked, network: VectorNetwork, inputs: Matrix, targets: Matrix, mode: Bias, notes: tuple[str, ...]
+) -> VectorAsked:
+    """The problem of a loss, in the normal form."""
     points, outputs = len(inputs), len(network.output)
     is_mean = asked.reduction == "mean"
     scale = Fraction(1, points) if is_mean else Fraction(1)
     if asked.name == "squared":  # as MSELoss has it, which averages over the outputs too
         scale = scale * 2 / (outputs if is_mean else 1)
     hidden, output = (one / scale for one in asked.decay)
-    of_bias = None if network.output_bias is None else Fraction(0) if output_bias == "free" else output
+    of_bias = asked.of_output_bias
+    if of_bias is None:
+        of_bias = Fraction(0) if is_free(mode) else asked.decay[1]
     normal: VectorGoal = "cross-entropy" if asked.name == "logistic" else "squared"
     with as_input_error():
-        problem = VectorProblem(inputs, targets, network.slope, mode, normal, Decay(hidden, output, of_bias))
+        least = Decay(hidden, output, None if network.output_bias is None else of_bias / scale)
+        problem = VectorProblem(inputs, targets, network.slope, mode, normal, least)
     over = f"{asked.reduction} over {points} points" + (f" and {outputs} outputs" if asked.name == "squared" else "")
     formulas = {"squared": "(y − f(x))²", "half-squared": "½‖y − f(x)‖²", "logistic": "cross-entropy"}
     decays = dict.fromkeys(map(value, asked.decay))
     norm = f"½·{next(iter(decays))}·‖θ‖²" if len(decays) == 1 else "½·({}·‖W‖² + {}·‖V‖²)".format(*decays)
-    words = f"least {over} of {formulas[asked.name]}, plus {norm}"
-    return VectorAsked(problem, scale, words, ()), network
+    return VectorAsked(problem, scale, f"least {over} of {formulas[asked.name]}, plus {norm}", notes)
+
+
+def _trained_for(
+    asked: LossAsked, network: VectorNetwork, points: int, bias: object, *, goal: object, decay: object, source: object
+) -> tuple[LossAsked, object]:
+    """The loss with the decay of the estimator or of the optimiser, and the bias mode that it has."""
+    if is_own(goal):
+        asked = replace(with_own_decay(asked, source, points), of_output_bias=Fraction(0))
+        return asked, agreed_bias(bias, Bias.FREE, "the estimator")
+    if not is_optimiser(decay):
+        return asked, bias
+    own = decay_of_parts(decay, _parts(network))
+    mode = agreed_bias(bias, own.bias, "the optimiser")
+    return replace(asked, decay=own.layers, of_output_bias=own.output_bias), mode
+
+
+def _parts(network: VectorNetwork) -> Parts:
+    """What an optimiser may hold of it, each matrix row by row or column by column."""
+    rows = [row[:-1] if network.bias else row for row in network.hidden]
+    found: Parts = {
+        name: [tuple(chain(*matrix)), tuple(chain(*zip(*matrix, strict=True)))]
+        for name, matrix in (("W", rows), ("v", network.output))
+    }
+    if network.bias:
+        found["b"] = [tuple(row[-1] for row in network.hidden)]
+    if network.output_bias is not None:
+        found["b2"] = [network.output_bias]
+    return found
+
+
+def _check_output_bias(network: VectorNetwork, output_bias: object) -> None:
+    """Refuse what is not asked of the output biases of several outputs."""
+    if output_bias not in (None, "keep", "penalised", "free"):
+        raise InputError(
+            f"output_bias is {output_bias!r:.40}: of several outputs it is kept, and counts (penalised) or does not "
+            "(free)"
+        )
+    if network.output_bias is None and output_bias in ("penalised", "free"):
+        raise InputError(f"output_bias is {output_bias!r}, but the network has none: leave it out")
 
 
 def _bias_mode(network: VectorNetwork, bias: object) -> Bias:
@@ -87,18 +151,14 @@ def _bias_mode(network: VectorNetwork, bias: object) -> Bias:
         raise InputError(
             f"bias is {mode.value}, and the network has {'hidden' if network.bias else 'no hidden'} biases"
         )
-    if is_free(mode):
-        raise InputError(
-            "bias is free: of several outputs hidden biases that count in the norm are decided, as PyTorch's "
-            "weight_decay counts them; leave bias out"
-        )
     return mode
 
 
 def _constrained(
-    network: VectorNetwork, inputs: Matrix, targets: Matrix, *, are_classes: bool, goal: object, mode: Bias
-) -> tuple[VectorAsked, VectorNetwork]:
-    """Pairwise margins, or every target met, with the least norm."""
+    network: VectorNetwork, inputs: Matrix, targets: Matrix, *,
+    are_classes: bool, goal: object, mode: Bias, told: object,
+) -> tuple[VectorAsked, VectorNetwork]:  # fmt: skip
+    """Pairwise margins, or every target met, with the least norm; told: what is said of an output bias."""
     wanted = ("max-margin" if are_classes else "min-norm") if goal is None else str(goal)
     if wanted not in _WORDS:
         raise InputError(f"goal is {goal!r:.60}; of several outputs it must be max-margin or min-norm")
@@ -106,16 +166,22 @@ def _constrained(
     if not are_classes and VECTOR_RULES[name].target_fault(targets[0]):
         raise InputError("goal is max-margin, which needs classes 0, 1, ... as targets")
     notes: tuple[str, ...] = ()
+    decay = Decay(Fraction(1), Fraction(1))
     if network.output_bias is not None:
-        if any(network.output_bias):
+        is_kept = any(network.output_bias) and (told == "free" or (is_free(mode) and told != "penalised"))
+        if is_kept or told == "free":
+            decay = Decay(Fraction(1), Fraction(1), Fraction(0))
+        elif any(network.output_bias):
             raise InputError(
-                f"the network has an output bias, which {name} of several outputs has none of: train without it, or "
+                f"the network has an output bias, which counts in the norm of {name} of no network with several "
+                "outputs: leave it out of the norm with output_bias='free' (--output-bias free), train without it, or "
                 "ask for the loss that it was trained for, with its decay"
             )
-        network = VectorNetwork(network.slope, network.bias, network.hidden, network.output, None)
-        notes = ("the output bias, which is 0, is left out",)
+        else:
+            network = VectorNetwork(network.slope, network.bias, network.hidden, network.output, None)
+            notes = ("the output bias, which is 0, is left out",)
     with as_input_error():
-        problem = VectorProblem(inputs, targets, network.slope, mode, name, Decay(Fraction(1), Fraction(1)))
+        problem = VectorProblem(inputs, targets, network.slope, mode, name, decay)
     return VectorAsked(problem, Fraction(1), words, notes), network
 
 

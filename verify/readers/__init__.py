@@ -22,12 +22,13 @@ from verify.problem.problem import Dataset
 from verify.readers import data_objects
 from verify.readers.chains import Chain, chained
 from verify.readers.columns import arranged, check_entries, column_names, ordered
+from verify.readers.loading import loaded
 from verify.readers.reading import DataReading, Options, Reading, named, shape_given, word_of
-from verify.readers.refusals import ITS_PARAMETERS, OTHER_FILES
+from verify.readers.refusals import ITS_PARAMETERS
 from verify.readers.row_labels import check_rows
 from verify.readers.scalings import Scaling
 from verify.readers.shorthand import Shorthand, check_output_bias, check_slope, two_layer
-from verify.readers.table import Stored, by_package, by_suffix, suffixes
+from verify.readers.table import Stored, by_package
 
 if TYPE_CHECKING:
     from verify.readers.cases import Case
@@ -46,14 +47,17 @@ __all__ = [
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """What a source of a network knows of its data: the negative and the positive class, the names of the columns."""
+    """What a source of a network knows of its data: the negative and the positive class, the names of the columns.
+
+    every: all classes, in the order of the outputs, where there are three or more.
+    """
 
     classes: tuple[object, object] | None = None
+    every: tuple[object, ...] | None = None
     columns: tuple[str, ...] | None = None
 
 
 _IN_MEMORY = "the arrays given"
-_EXPORT = "store W, v and, if there are hidden biases, b with numpy.savez, and read the .npz"
 
 
 def read(
@@ -295,10 +299,26 @@ def read_case(source: object) -> Case:
     return cases.read_case(read_bytes(path), str(path))
 
 
-def stored_network(source: object, options: Options) -> tuple[str, Stored, tuple[str, ...]]:
-    """What messages call the source, the network as it is stored there, and notes. Raises InputError."""
-    place, found, notes, _ = _stored_network(source, options)
-    return place, found, notes
+@final
+@dataclass(frozen=True, slots=True)
+class StoredNetwork:
+    """What messages call the source, the network as it is stored there, and notes.
+
+    classes: all of a classifier of three or more, in the order of its outputs.   columns: the names of the inputs,
+    where they are known.
+    """
+
+    place: str
+    found: Stored
+    notes: tuple[str, ...]
+    classes: tuple[object, ...] | None = None
+    columns: tuple[str, ...] | None = None
+
+
+def stored_network(source: object, options: Options) -> StoredNetwork:
+    """The network as it is stored. Raises InputError."""
+    place, found, notes, known = _stored_network(source, options)
+    return StoredNetwork(place, found, notes, known.every, known.columns)
 
 
 def _stored_network(source: object, options: Options) -> tuple[str, Stored, tuple[str, ...], _Known]:
@@ -306,26 +326,10 @@ def _stored_network(source: object, options: Options) -> tuple[str, Stored, tupl
     if not isinstance(source, str | PathLike):
         return (*_in_memory(source, None, options), (), _known_to(source))
     path = _path(source, "a network")
-    place, suffix = str(path), path.suffix.lower()
-    row = by_suffix(suffix)
-    if suffix == ".csv":
-        raise InputError(f"{path}: a CSV file holds data, not a network: give the network first, then the data")
-    if suffix in OTHER_FILES:
-        check_there(path)
-        raise InputError(f"{path}: {OTHER_FILES[suffix]}")
-    if row is None:
-        check_there(path)
-        raise InputError(f"{path}: networks are read from {suffixes()}: {_EXPORT}")
-    found, notes = row.loaded(read_bytes(path), place, trust_pickle=options.trust_pickle)
+    place, (found, notes) = str(path), loaded(path, trust_pickle=options.trust_pickle)
     if isinstance(found, Stored):
         return place, found, notes, _Known()
     return (*_in_memory(found, place, options), notes, _known_to(found))
-
-
-def object_in(path: Path, *, trust_pickle: bool = False) -> object:
-    """What a file of a network holds: an object of its library where that is what is stored."""
-    row = by_suffix(path.suffix.lower())
-    return None if row is None else row.loaded(read_bytes(path), str(path), trust_pickle=trust_pickle)[0]
 
 
 def _in_memory(source: object, place: str | None, options: Options) -> tuple[str, Stored]:
@@ -379,6 +383,7 @@ def _known_to(source: object) -> _Known:
     classes = [] if labels is None else cast("list[object]", list(labels))
     return _Known(
         classes=(classes[0], classes[1]) if len(classes) == 2 else None,
+        every=tuple(classes) if len(classes) > 2 else None,
         columns=sklearn_pipelines.names_of(source),
     )
 

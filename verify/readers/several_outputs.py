@@ -20,9 +20,12 @@ from verify.numbers.counts import count
 from verify.numbers.values import rational
 from verify.problem.network import Network
 from verify.problem.problem import Dataset
-from verify.readers import read_data_with_notes, stored_network
+from verify.readers import StoredNetwork, read_data_with_notes, stored_network
 from verify.readers.chains import Chain
+from verify.readers.given import SCALED_POINTS
+from verify.readers.labels import label_key
 from verify.readers.reading import Options
+from verify.readers.scalings import scaled_inputs
 from verify.readers.shorthand import settled_slope
 
 __all__ = ["SeveralOutputs", "several_outputs"]
@@ -54,22 +57,32 @@ def several_outputs(
     if isinstance(network, Network) or isinstance(data, Dataset):
         return None
     try:
-        place, chain, notes = stored_network(network, options)
+        stored = stored_network(network, options)
     except InputError:
         return None  # whoever reads it next says why
+    place, chain = stored.place, stored.found
     if not isinstance(chain, Chain) or (outputs := chain.layers[-1].shape[0]) < 2:
         return None
     X, columns = _arrays(data, y)
-    if outputs == 2 and (columns is None or columns.shape[1] != 2):
+    if outputs == 2 and (columns is None or columns.shape != (len(columns), 2)):
         return None
     found, said = _network(chain, place, options)
-    inputs, targets, are_classes, read = _data(X, columns, data, y, target, outputs)
+    many = columns if columns is not None and columns.ndim == 2 and columns.shape[1] > 1 else None
+    if many is not None:
+        points, targets, read = _of_columns(X, many, outputs, stored.columns)
+    else:
+        points, targets, read = _of_classes(X, columns, data, y, target, outputs, stored)
+    if chain.inputs is not None:
+        points = scaled_inputs(points, chain.inputs, f"the scaler of {place}")
+        read = (*read, SCALED_POINTS)
+    inputs = points.inputs
     if len(inputs[0]) != len(found.hidden[0]) - found.bias:
         raise InputError(
             f"{place} takes {count(len(found.hidden[0]) - found.bias, 'input')}, and a point of the data has "
             f"{count(len(inputs[0]), 'entry', 'entries')}"
         )
-    return SeveralOutputs(found, inputs, targets, are_classes, tuple(dict.fromkeys((*notes, *said, *read))))
+    notes = tuple(dict.fromkeys((*stored.notes, *said, *read)))
+    return SeveralOutputs(found, inputs, targets, many is None, notes)
 
 
 def _network(chain: Chain, place: str, options: Options) -> tuple[VectorNetwork, tuple[str, ...]]:
@@ -80,7 +93,8 @@ def _network(chain: Chain, place: str, options: Options) -> tuple[VectorNetwork,
             "hidden layer are decided"
         )
     hidden, output = chain.layers
-    is_plain = hidden.entries is None and output.entries is None and chain.inputs is None and chain.outputs is None
+    is_plain = hidden.entries is None and output.entries is None and chain.outputs is None
+    is_plain = is_plain and (chain.inputs is None or not options.fold)
     if not is_plain or chain.folded:
         raise InputError(
             f"{place} has several outputs, and beside its weights it shares or scales some: give a network of plain "
@@ -104,7 +118,7 @@ def _network(chain: Chain, place: str, options: Options) -> tuple[VectorNetwork,
 
 
 def _arrays(data: object, y: object) -> tuple[object, Any]:
-    """X, and y where it has several columns; None for both where data are no arrays."""
+    """X and y; None for both where data are no arrays."""
     X, targets = data, y
     if y is None and isinstance(data, str | PathLike):
         path = Path(cast("str", data))
@@ -123,29 +137,48 @@ def _arrays(data: object, y: object) -> tuple[object, Any]:
     if targets is None:
         return None, None
     try:
-        columns = np.asarray(targets)
+        return X, np.asarray(targets)
     except (TypeError, ValueError, RuntimeError):
         return X, None
-    return X, columns if columns.ndim == 2 and columns.shape[1] > 1 else None
 
 
-def _data(
-    X: object, columns: Any, data: object, y: object, target: str | None, outputs: int
-) -> tuple[Rows, Rows, bool, tuple[str, ...]]:
-    """Inputs, targets, whether these are classes, and notes. Raises InputError."""
-    if columns is not None:
-        if columns.shape[1] != outputs:
+def _of_columns(
+    X: object, columns: Any, outputs: int, names: Sequence[str] | None
+) -> tuple[Dataset, Rows, tuple[str, ...]]:
+    """The points, their targets, and notes. Raises InputError."""
+    if columns.shape[1] != outputs:
+        raise InputError(f"the network has {outputs} outputs, and the targets have {columns.shape[1]} columns: {SHAPE}")
+    read = [read_data_with_notes(X, columns[:, k], as_stored=True, columns=names) for k in range(outputs)]
+    return read[0].data, tuple(zip(*(one.data.targets for one in read), strict=True)), read[0].notes
+
+
+def _of_classes(
+    X: object, labels: Any, data: object, y: object, target: str | None, outputs: int, stored: StoredNetwork
+) -> tuple[Dataset, Rows, tuple[str, ...]]:
+    """The points, the unit vector of the class of each, and notes. Raises InputError.
+
+    Of a classifier that knows its classes the labels are these; of others the numbers of the outputs.
+    """
+    names = stored.classes
+    said: tuple[str, ...] = ()
+    if names is not None and labels is not None and labels.ndim == 1:
+        places = {label_key(name): k for k, name in enumerate(names)}
+        unknown = next((i for i, label in enumerate(labels.tolist()) if label_key(label) not in places), None)
+        if unknown is not None:
             raise InputError(
-                f"the network has {outputs} outputs, and the targets have {columns.shape[1]} columns: {SHAPE}"
+                f"y[{unknown}] is {labels[unknown]!s:.40}, and {stored.place} was trained on the classes "
+                f"{', '.join(f'{name!s:.30}' for name in names[:8])}: leave the points of other classes out"
             )
-        read = [read_data_with_notes(X, columns[:, k], as_stored=True) for k in range(outputs)]
-        inputs = read[0].data.inputs
-        targets = tuple(zip(*(one.data.targets for one in read), strict=True))
-        return inputs, targets, False, read[0].notes
-    found = read_data_with_notes(data, y, target=target, as_stored=True)
+        codes = [places[label_key(label)] for label in labels.tolist()]
+        found = read_data_with_notes(X, codes, as_stored=True, columns=stored.columns)
+        if [*map(label_key, names)] != [*range(outputs)]:
+            shown = ", ".join(f"{name!s:.30}" for name in names[:8])
+            said = (f"{stored.place}: its outputs are those of the classes {shown}, in this order",)
+    else:
+        found = read_data_with_notes(data, y, target=target, as_stored=True, columns=stored.columns)
     classes = found.data.targets
-    if not all(label.denominator == 1 and 0 <= label < outputs for label in classes):
-        wrong = next(label for label in classes if label.denominator != 1 or not 0 <= label < outputs)
+    wrong = next((label for label in classes if label.denominator != 1 or not 0 <= label < outputs), None)
+    if wrong is not None:
         raise InputError(f"the network has {outputs} outputs, and a target is {wrong}: {SHAPE}")
     units = [tuple(Fraction(int(j == k)) for j in range(outputs)) for k in range(outputs)]
-    return found.data.inputs, tuple(units[int(label)] for label in classes), True, found.notes
+    return found.data, tuple(units[int(label)] for label in classes), (*found.notes, *said)

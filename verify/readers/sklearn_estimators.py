@@ -1,7 +1,8 @@
-"""scikit-learn: `MLPClassifier` (two classes) and `MLPRegressor` (one target), also in pipelines; and `.skops` files.
+"""scikit-learn: `MLPClassifier` and `MLPRegressor`, also in pipelines; and `.skops` files.
 
 coefs_ hold the transposes of the matrices here. The network is the value before the logistic function; it is positive
-for the class classes_[1]. Labels become -1 and 1 by `read_data(..., classes=estimator.classes_)`.
+for the class classes_[1]. Labels become -1 and 1 by `read_data(..., classes=estimator.classes_)`. Of three and more
+classes, and of several targets, the chain has several outputs, which `verify.readers.several_outputs` reads.
 """
 
 from __future__ import annotations
@@ -90,12 +91,13 @@ def load_skops(content: bytes, place: str) -> object:
 
 def _checked_classes(estimator: Any, place: str) -> tuple[str, ...]:
     classes = list(estimator.classes_)
+    if estimator.n_outputs_ > 1 and estimator.out_activation_ == "softmax":
+        return ()
     if len(classes) != 2 or estimator.n_outputs_ != 1:
         shown = _listed(classes)
         raise InputError(
-            f"{place} tells {count(len(classes), 'class', 'classes')} apart ({shown}) by "
-            f"{count(estimator.n_outputs_, 'output')}, and the norm of such a network is another problem: fit two "
-            "classes"
+            f"{place} tells {count(len(classes), 'label')} ({shown}) by {count(estimator.n_outputs_, 'output')}, each "
+            "with a logistic loss of its own, and the sum of these is not decided: fit one label with its classes"
         )
     if classes in ([0, 1], [-1, 1]):
         return ()
@@ -105,11 +107,6 @@ def _checked_classes(estimator: Any, place: str) -> tuple[str, ...]:
 
 
 def _checked_target(estimator: Any, place: str) -> tuple[str, ...]:
-    if estimator.n_outputs_ != 1:
-        raise InputError(
-            f"{place} has {estimator.n_outputs_} outputs, and the norm of such a network is another problem: fit one "
-            "target"
-        )
     if estimator.out_activation_ != "identity":
         raise InputError(
             f"{place} ends in the function {estimator.out_activation_!r} (its loss is {estimator.loss!r}), and the "

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
+from verify.checker.goals import is_free
 from verify.checker.questions import Question, Verdict
 from verify.checker.vector_certificates import (
     VectorBetterNetwork,
@@ -184,7 +185,8 @@ def vector_wording(audit: AuditedVectors, folder: str | None = None) -> Wording:
         level = "approx." if finding["level"] == "approximate" else ""
         rows.append((QUESTIONS[question.value], Verdict(finding["verdict"]), level, reasons[question.value]))
     kind = {Fraction(0): "ReLU ", Fraction(1): "linear "}.get(problem.slope, f"leaky ReLU (slope {problem.slope}) ")
-    biases = "biases count in the norm (penalised)" if network.bias else "no hidden biases"
+    counts = "do not count in the norm (free)" if is_free(problem.bias) else "count in the norm (penalised)"
+    biases = f"biases {counts}" if network.bias else "no hidden biases"
     if network.output_bias is not None:
         biases += ", the output biases " + ("count" if problem.decay.output_bias else "do not count")
     neurons = f"{network.width} {kind}neuron{'s' if network.width != 1 else ''}"

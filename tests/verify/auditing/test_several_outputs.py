@@ -213,3 +213,58 @@ def test_a_module_of_pytorch():
     assert found.problem.decay.output_bias == found.problem.decay.output
     assert found.verdict(Question.GLOBAL_ANY_WIDTH) in (Verdict.PROVED, Verdict.REFUTED)
     assert float(found.bracket[0]) <= value
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_three_classes_of_scikit_learn(tmp_path):
+    """Three lines from a fitted classifier to its excess; the objective is its `loss_`, to the last digits."""
+    neural = pytest.importorskip("sklearn.neural_network")
+    random = np.random.default_rng(0)
+    labels = np.array(["left", "middle", "right"])[np.arange(15) % 3]
+    X = random.normal(size=(15, 2)) + 1.5 * (np.arange(15) % 3)[:, None]
+    model = neural.MLPClassifier((4,), alpha=3.0, solver="lbfgs", max_iter=5000, random_state=0).fit(X, labels)
+    found = audit(model, X, labels, goal="trained", tol="0.05", time_limit=60)
+    assert float(found.objective[0]) == pytest.approx(model.loss_, rel=1e-9)
+    assert found.problem.bias.value == "free"
+    assert found.problem.decay.output_bias == 0
+    assert found.problem.decay.hidden == 3
+    low, high = found.bracket
+    assert 0 < low <= high <= found.objective[1]
+    assert high <= low * Fraction(11, 10)
+    assert "do not count in the norm (free), the output biases do not count" in " ".join(str(found).split())
+    found.save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted
+
+
+def test_two_targets_of_scikit_learn():
+    """Its gradient is that of the sum over the targets; `loss_` is of the mean."""
+    neural = pytest.importorskip("sklearn.neural_network")
+    X = np.linspace(-1, 1, 8)[:, None]
+    Y = np.column_stack([np.abs(X[:, 0]), X[:, 0]])
+    model = neural.MLPRegressor(
+        hidden_layer_sizes=(8,), alpha=0.04, solver="adam", batch_size=8, learning_rate_init=0.02, max_iter=20000,
+        tol=1e-14, n_iter_no_change=500, random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    found = audit(model, X, Y, goal="trained", tol="0.05", time_limit=60)
+    error = ((model.predict(X) - Y) ** 2).sum() / 16
+    decay = 0.04 / 16 * sum((weights**2).sum() for weights in model.coefs_)
+    assert float(found.objective[0]) == pytest.approx(error + decay, rel=1e-9)
+    assert model.loss_ == pytest.approx(error / 2 + decay, rel=1e-3)
+    assert any("averaged over them in its loss_" in note for note in found.notes)
+    near = found.certificates.get("vector-stationary.json")
+    assert near is not None  # of another objective the gradient would not be small
+    assert near.epsilon < Fraction(1, 100)
+
+
+def test_a_network_in_a_file_is_read_once(tmp_path, monkeypatch):
+    """Also where it has one output, and where it is asked what it was trained for."""
+    import verify.readers.loading as loading
+
+    seen = []
+    plain = loading.read_bytes
+    monkeypatch.setattr(loading, "read_bytes", lambda path: seen.append(path) or plain(path))
+    np.savez(tmp_path / "one.npz", W=np.eye(2), v=[1.0, -1.0], slope=0)
+    np.savez(tmp_path / "three.npz", **UNITS)
+    audit(tmp_path / "one.npz", np.eye(2), [1.0, -1.0], time_limit=5)
+    audit(tmp_path / "three.npz", I3, I3)
+    assert [path.name for path in seen] == ["one.npz", "three.npz"]

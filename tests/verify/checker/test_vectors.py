@@ -155,7 +155,7 @@ def test_a_zero_neuron_where_the_price_is_exceeded_is_no_local_optimum():
         ({"targets": [["3"], ["1"]]}, "targets[0]"),
         ({"targets": [["3", "0"], ["1", "2", "3"]]}, "targets[1]"),
         ({"slope": "2"}, "slope"),
-        ({"bias": "free"}, "bias"),
+        ({"bias": "learned"}, "bias"),
         ({"goal": "cross-entropy"}, "targets[0]"),
         ({"goal": "max-margin"}, "targets[0]"),
         ({"goal": "min-norm", "decay": Decay("1", "2")}, "decay"),

@@ -77,20 +77,39 @@ def test_the_optimum_beside_the_saddle_is_4(slope):
 # ------------------------------------------------------------------------------------------- an independent program
 
 
-def on_a_grid(problem, many=720):
-    """The least objective with directions of a grid, and of kinks, by cvxpy: at least the optimum, and near it."""
-    instance = as_vector_instance(problem)
+def grid(instance, many):
+    """Directions of norm 1 in one or two columns that count; with free biases each with its kink at each point."""
+    rows, counted = instance.rows, instance.counted
     angles = np.linspace(0, 2 * np.pi, many, endpoint=False)
-    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    turned = instance.rows[:, ::-1] * [1, -1]
-    turned = turned[np.linalg.norm(turned, axis=1) > 0]
-    turned = turned / np.linalg.norm(turned, axis=1, keepdims=True)
-    directions = np.concatenate([directions, turned, -turned])
+    heads = np.array([[1.0], [-1.0]]) if counted == 1 else np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    if not instance.is_free:
+        turned = rows[:, ::-1] * [1, -1] if counted == 2 else rows
+        turned = turned[np.linalg.norm(turned, axis=1) > 0]
+        turned = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+        return np.concatenate([heads, turned, -turned])
+    apart = np.array([p - q for p in rows[:, :-1] for q in rows[:, :-1] if (p != q).any()])
+    apart = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+    heads = np.concatenate([heads, apart, apart[:, ::-1] * [1, -1]]) if counted == 2 else heads
+    return np.array([[*w, -w @ x] for w in heads for x in rows[:, :-1]])
+
+
+def on_a_grid(problem, many=720):
+    """The least objective with directions of a grid, and of kinks, by cvxpy: at least the optimum, and near it.
+
+    Free hidden biases give every constant for nothing in the limit.
+    """
+    instance = as_vector_instance(problem)
+    directions = grid(instance, many)
     z = instance.rows @ directions.T
     active = np.maximum(z, instance.slope * z)
     V = cp.Variable((len(directions), instance.targets.shape[1]))
     f = active @ V
     cost, constraints = instance.price * cp.sum(cp.norm(V, axis=1)), []
+    if instance.is_free or instance.output_bias is not None:
+        shift = cp.Variable((1, instance.targets.shape[1]))
+        f = f + np.ones((len(z), 1)) @ shift
+        if not instance.is_free:
+            cost += instance.output_bias / 2 * cp.sum_squares(shift)
     if problem.goal == "squared":
         cost += 0.5 * cp.sum_squares(f - instance.targets)
     elif problem.goal == "cross-entropy":
@@ -132,6 +151,40 @@ def test_the_bracket_holds_the_value_of_an_independent_program(seed):
     reference = on_a_grid(problem)
     assert float(lower) <= reference * (1 + 1e-6) + 1e-9
     assert reference <= float(lower) * (1 + 4e-3) + 1e-6, (float(lower), reference)
+
+
+def biased_problem(seed):
+    """Free hidden biases, or output biases that are free or count."""
+    random = np.random.default_rng(1000 + seed)
+    goal = ("squared", "cross-entropy", "min-norm", "max-margin")[seed % 4]
+    outputs = 2 + (seed // 4) % 2 if goal in ("squared", "max-margin") else 2
+    points, is_loss = int(random.integers(3, 6)), goal in ("squared", "cross-entropy")
+    bias = "free" if seed % 3 or goal == "min-norm" else "none"
+    columns = 2 if goal == "cross-entropy" or bias == "none" else 1 + seed // 8 % 2
+    inputs = [[F(int(z), 4) for z in row] for row in random.integers(-8, 9, size=(points, columns))]
+    if not is_loss:
+        inputs = [[F(i + 1), *[F(int(random.integers(-3, 4)), 2)] * (columns - 1)] for i in range(points)]
+    if goal in ("squared", "min-norm"):
+        targets = [[F(int(z), 2) for z in row] for row in random.integers(-4, 5, size=(points, outputs))]
+    else:
+        targets = [[F(int(j == i % outputs)) for j in range(outputs)] for i in range(points)]
+    of_bias = (None, F(0), F(1, 2))[seed // 2 % 3] if is_loss else (None, F(0))[seed // 2 % 2]
+    of_bias = F(0) if bias == "none" and of_bias is None else of_bias
+    numbers = [F(int(z), 8) for z in random.integers(1, 5, size=2)] if is_loss else [F(1), F(1)]
+    slope = (F(0), F(1, 4), F(1))[int(random.integers(3))] if is_loss else F(0)
+    return VectorProblem(inputs, targets, slope, bias, goal, Decay(*numbers, of_bias))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(24))
+def test_the_bracket_with_biases_holds_the_value_of_an_independent_program(seed):
+    problem = biased_problem(seed)
+    lower, upper, bound = bracket(problem, 1e-2)
+    second_check(problem.to_json(), None, bound.to_json())
+    reference = on_a_grid(problem, 240)
+    assert float(lower) <= reference * (1 + 1e-6) + 1e-9
+    assert reference <= float(lower) * (1 + 1e-2) + 1e-6, (float(lower), reference)
+    assert upper is None or float(upper) <= reference * (1 + 1e-4) + 1e-6  # the grid is no better than the search
 
 
 # ------------------------------------------------------------------------------------------------- parts

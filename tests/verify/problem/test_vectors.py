@@ -1,7 +1,9 @@
 """What is asked of several outputs (`verify.problem.vectors`), in the normal form."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from verify.checker.errors import InputError
@@ -44,7 +46,9 @@ def test_constraints():
     ("options", "said"),
     [
         ({}, "output bias"),
-        ({"bias": "free"}, "bias is free"),
+        ({"bias": "free", "output_bias": "penalised"}, "counts in the norm of max-margin"),
+        ({"output_bias": "neuron"}, "penalised"),
+        ({"goal": "trained"}, "fitted MLPRegressor"),
         ({"bias": "none"}, "hidden biases"),
         ({"bias": "sometimes"}, "must be one of"),
         ({"reduction": "sum"}, "without a loss"),
@@ -54,3 +58,52 @@ def test_constraints():
 def test_what_is_refused(options, said):
     with pytest.raises(InputError, match=said):
         asked(**options)
+
+
+def test_free_biases():
+    """Of a loss the output bias goes with the hidden ones, unless it is said; of constraints one is left out so."""
+    free, _ = asked(loss="cross-entropy", decay="0.5", bias="free")
+    assert (free.problem.bias.value, free.problem.decay.output_bias, free.problem.counted) == ("free", 0, 1)
+    counted, _ = asked(loss="cross-entropy", decay="0.5", bias="free", output_bias="penalised")
+    assert counted.problem.decay.output_bias == 1
+    margins, network = asked(output_bias="free")
+    assert (margins.problem.decay.output_bias, network.output_bias) == (0, (1, 0, 0))
+    assert asked(bias="free")[0].problem.decay.output_bias == 0
+    with pytest.raises(InputError, match="the network has none"):
+        asked(VectorNetwork("0", True, [["1", "0"]], [["1"], ["2"], ["3"]], None), output_bias="free")
+
+
+def optimiser(decays, **options):
+    """Of the parameters of NETWORK, as PyTorch has them."""
+    parameters = {"W": [[1.0]], "b": [0.0], "v": [[1.0], [2.0], [3.0]], "b2": [1.0, 0.0, 0.0]}
+    groups = [{"params": [np.array(parameters[name])], "weight_decay": decay} for name, decay in decays.items()]
+    return type("Adam", (), {"param_groups": groups, **options})()
+
+
+def test_the_decay_of_an_optimiser():
+    free, _ = asked(loss="cross-entropy", decay=optimiser({"W": 0.5, "b": 0, "v": 0.25, "b2": 0}))
+    assert free.problem.bias.value == "free"
+    assert (free.problem.decay.hidden, free.problem.decay.output, free.problem.decay.output_bias) == (1, F(1, 2), 0)
+    every, _ = asked(loss="cross-entropy", decay=optimiser({"W": 0.5, "b": 0.5, "v": 0.5, "b2": 0.5}))
+    assert (every.problem.bias.value, every.problem.decay.output_bias) == ("penalised", 1)
+    with pytest.raises(InputError, match="does not hold the output bias"):
+        asked(loss="cross-entropy", decay=optimiser({"W": 0.5, "b": 0.5, "v": 0.5}))
+    with pytest.raises(InputError, match="trained with free"):
+        asked(loss="cross-entropy", decay=optimiser({"W": 0.5, "b": 0, "v": 0.5, "b2": 0}), bias="penalised")
+    with pytest.raises(InputError, match="leave it out"):
+        asked(loss="cross-entropy", decay=optimiser({"W": 0.5, "b": 0, "v": 0.5, "b2": 0}), output_bias="free")
+
+
+def test_what_an_estimator_was_trained_for():
+    """alpha over the points of a batch, both biases free: F / n is the mean loss and 1/2 alpha / n ||W||^2."""
+    estimator = SimpleNamespace(alpha=0.5, solver="lbfgs", batch_size="auto", loss="log_loss", coefs_=[])
+    found, _ = asked(goal="trained", source=estimator)
+    assert (found.problem.bias.value, found.problem.decay.output_bias, found.scale) == ("free", 0, F(1, 2))
+    assert found.problem.decay.hidden == found.problem.decay.output == F(1, 2)
+    estimator.loss = "squared_error"
+    squared, _ = asked(goal="trained", source=estimator, are_classes=False)
+    assert squared.problem.goal == "squared"
+    assert squared.problem.decay.hidden == F(1, 2)
+    assert "averaged over them in its loss_" in squared.notes[0]
+    with pytest.raises(InputError, match="trained with free"):
+        asked(goal="trained", source=estimator, are_classes=False, bias="penalised")

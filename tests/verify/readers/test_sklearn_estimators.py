@@ -17,6 +17,8 @@ from verify import audit
 from verify.checker.errors import InputError
 from verify.problem.problem import Dataset
 from verify.readers import read, read_data, read_data_with_notes, read_with_notes
+from verify.readers.reading import Options
+from verify.readers.several_outputs import several_outputs
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -141,18 +143,35 @@ def test_text_labels_audited():
         read_data((X, labels))
 
 
-def test_three_classes_are_refused():
+def test_three_classes_have_an_output_each():
+    labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    estimator = classifier(labels)
+    assert "3 outputs" in refusal(estimator)  # of `read`, which gives one
+    found = several_outputs(estimator, X, labels, options=Options())
+    assert found.are_classes
+    assert found.targets[0][["a", "b", "c"].index(labels[0])] == 1
+    assert any("classes a, b, c" in note for note in found.notes)
+    z = np.maximum(X @ estimator.coefs_[0] + estimator.intercepts_[0], 0) @ estimator.coefs_[1]
+    z += estimator.intercepts_[1]
+    assert [*estimator.classes_[z.argmax(axis=1)]] == [*estimator.predict(X)]
+    with pytest.raises(
+        InputError, match=r"y\[0\] is d, and the MLPClassifier given was trained on the classes a, b, c"
+    ):
+        several_outputs(estimator, X, np.array(["d"] * len(X)), options=Options())
+
+
+def test_a_pipeline_of_three_classes_scales_the_points():
     labels = np.digitize(X[:, 0], [-0.5, 0.5])
-    assert refusal(classifier(labels)) == (
-        "the MLPClassifier given tells 3 classes apart (0, 1, 2) by 3 outputs, and the norm of such a network is "
-        "another problem: fit two classes"
-    )
+    network = MLPClassifier((2,), solver="lbfgs", max_iter=30, random_state=1)
+    pipeline = make_pipeline(StandardScaler(), network).fit(X, labels)
+    found = several_outputs(pipeline, X, labels, options=Options())
+    wanted = pipeline[:-1].transform(X)
+    assert np.array(found.inputs, float) == pytest.approx(wanted, rel=1e-9)
+    assert any("scaled by the scaler" in note for note in found.notes)
 
 
 def test_several_labels_at_once_are_refused():
-    assert "tells 2 classes apart (0, 1) by 2 outputs" in refusal(
-        classifier(np.stack([SIGNS > 0, X[:, 1] > 0], axis=1))
-    )
+    assert "each with a logistic loss of its own" in refusal(classifier(np.stack([SIGNS > 0, X[:, 1] > 0], axis=1)))
 
 
 # ------------------------------------------------------------------------------------------------ what is refused
@@ -172,7 +191,11 @@ def test_not_fitted():
 
 
 def test_two_targets():
-    assert "has 2 outputs" in refusal(regressor(np.stack([VALUES, VALUES], axis=1)))
+    estimator = regressor(np.stack([VALUES, VALUES**2], axis=1))
+    found = several_outputs(estimator, X, np.stack([VALUES, VALUES**2], axis=1), options=Options())
+    assert not found.are_classes
+    assert np.array(found.network.output, float) == pytest.approx(estimator.coefs_[1].T)
+    assert np.array(found.network.hidden, float)[:, -1] == pytest.approx(estimator.intercepts_[0])
 
 
 def test_another_loss():

@@ -34,6 +34,7 @@ def as_vector_instance(problem: VectorProblem) -> VectorInstance:
         (to_float(decay.hidden), to_float(decay.output)),
         None if decay.output_bias is None else to_float(decay.output_bias),
         problem.rules.HAS_MARGIN,
+        is_free=problem.counted < len(problem.rows[0]),
     )
 
 

@@ -111,7 +111,8 @@ def span_of(vectors: Mapping[int, Vector]) -> list[Vector]:
 def _by_cells(problem: VectorProblem, c: Mapping[int, Vector], deadline: float | None) -> _Scaled | None:
     """By a tree of cells, where there are few."""
     cells = 2 * sum(comb(len(c) - 1, k) for k in range(len(problem.rows[0])))
-    if problem.slope < 1 and cells > MOST_CELLS:
+    has_free = problem.counted < len(problem.rows[0])  # whose columns no square of the norm bounds on most cells
+    if problem.slope < 1 and (cells > MOST_CELLS or has_free):
         return None
     found = find_cells(problem, c, deadline)
     return None if found is None else _Scaled(Cells(found[0]), found[1])
@@ -127,8 +128,9 @@ def _fans(
     instance, scalar = as_vector_instance(problem), Problem.from_json(problem.scalar.to_json())
     points = list(c)
     few = VectorInstance(
-        instance.rows[points], instance.targets[points], instance.slope, instance.kind, instance.decays, None
-    )
+        instance.rows[points], instance.targets[points], instance.slope, instance.kind, instance.decays, None,
+        is_free=instance.is_free,
+    )  # fmt: skip
     multipliers = to_matrix(c.values())
     peaks, lengths = longest(few, multipliers, starts, np.random.default_rng(0))
     starts = np.concatenate([peaks, starts])

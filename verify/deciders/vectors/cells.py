@@ -57,10 +57,12 @@ class _Cells:
         self.problem, self.c = problem, c
         self.matrices: list[list[list[Fraction]]] = []
 
-    @staticmethod
-    def rest(matrix: list[list[Fraction]], square: Fraction) -> list[list[Fraction]]:
+    def rest(self, matrix: list[list[Fraction]], square: Fraction) -> list[list[Fraction]]:
         """square I less the matrix."""
-        return [[(square if r == q else 0) - entry for q, entry in enumerate(row)] for r, row in enumerate(matrix)]
+        counted = self.problem.counted
+        return [
+            [(square if r == q < counted else 0) - entry for q, entry in enumerate(row)] for r, row in enumerate(matrix)
+        ]
 
     def nodes(self, path: list[tuple[int, int]], open_points: Sequence[int]) -> list[int | Linear | Empty]:
         """The tree below a path of decided points."""

@@ -48,7 +48,7 @@ def exact_multipliers(problem: VectorProblem, multipliers: Array) -> Iterator[Ve
 
 
 def _admitted(problem: VectorProblem, rows: list[list[Fraction]]) -> Iterator[Vectors]:
-    """The rows, repaired where the goal bounds them; none where a free output bias cannot be repaired."""
+    """The rows, repaired where the goal bounds them; none where a free bias cannot be repaired."""
     found = [list(row) for row in rows]
     if problem.rules.HAS_CLASSES:
         for row, target in zip(found, problem.targets, strict=True):
@@ -58,18 +58,31 @@ def _admitted(problem: VectorProblem, rows: list[list[Fraction]]) -> Iterator[Ve
             row[k] = -sum(row, Fraction(0))
             if problem.rules.IS_LOSS and row[k] > 1:
                 row[:] = [entry / row[k] for entry in row]
-    if problem.decay.output_bias == 0 and not _balanced(problem, found):
+    has_free = problem.decay.output_bias == 0 or problem.counted < len(problem.rows[0])
+    if has_free and not _balanced(problem, found):
         return
     yield {i: tuple(row) for i, row in enumerate(found) if any(row)}
 
 
 def _balanced(problem: VectorProblem, rows: list[list[Fraction]]) -> bool:
-    """Make the sum 0, by what one point can give; False where none can."""
-    surplus = [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
-    if not any(surplus):
-        return True
+    """Make the sum 0, by what one point can give of all of it, or of two entries; False where none can."""
+    while True:
+        surplus = [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
+        if not any(surplus):
+            return True
+        most, least = surplus.index(max(surplus)), surplus.index(min(surplus))
+        part = [Fraction(0)] * len(surplus)
+        if surplus[most] > 0 > surplus[least]:
+            part[most] = min(surplus[most], -surplus[least])
+            part[least] = -part[most]
+        if not any(_gives(problem, rows, change) for change in (surplus, part) if any(change)):
+            return False
+
+
+def _gives(problem: VectorProblem, rows: list[list[Fraction]], change: list[Fraction]) -> bool:
+    """Take the change from the first row that stays admissible without it; whether there is one."""
     for row, target in zip(rows, problem.targets, strict=True):
-        other = [entry - rest for entry, rest in zip(row, surplus, strict=True)]
+        other = [entry - rest for entry, rest in zip(row, change, strict=True)]
         try:
             problem.rules.dual(target, tuple(other))
         except ValueError:

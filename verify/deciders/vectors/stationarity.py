@@ -116,7 +116,8 @@ def _kinks(
         sides = to_floats(row[j] for row in values)
         slopes = np.where(sides > 0, 1.0, instance.slope)
         slopes[sides == 0] = 0.0
-        rest = instance.decays[0] * hidden[j] - (slopes * pulls) @ instance.rows
+        own = np.where(np.arange(hidden.shape[1]) < problem.counted, hidden[j], 0.0)
+        rest = instance.decays[0] * own - (slopes * pulls) @ instance.rows
         matrix = (instance.rows[at] * pulls[at][:, None]).T
         solved = lsq_linear(matrix, rest, bounds=(instance.slope, 1.0)).x
         for i, g in zip(at, solved.tolist(), strict=True):
@@ -134,9 +135,11 @@ def _constrained(problem: VectorProblem, network: VectorNetwork) -> Array:
     values = instance.rows @ hidden.T
     slopes, active = np.where(values > 0, 1.0, instance.slope), activated(values, instance.slope)
     points, many = instance.targets.shape
-    columns: list[Array] = []
+    columns: list[Array] = []  # what each adds to the residuals of W, of V and of a free output bias
     sources: list[tuple[int, Array]] = []
     f = active @ output
+    weight = 0.0 if problem.decay.output_bias is None else to_float(vector_margin(problem, network) or 0) ** 0.5
+    counted = np.where(np.arange(hidden.shape[1]) < problem.counted, hidden, 0.0)
     for i in range(points):
         sides = list(np.eye(many))
         if problem.rules.HAS_MARGIN:
@@ -147,9 +150,9 @@ def _constrained(problem: VectorProblem, network: VectorNetwork) -> Array:
         for side in sides:
             of_hidden = (slopes[i] * (output @ side))[:, None] * instance.rows[i]
             of_output = active[i][:, None] * side
-            columns.append(np.concatenate([of_hidden.ravel(), of_output.ravel()]))
+            columns.append(np.concatenate([of_hidden.ravel(), of_output.ravel(), weight * side]))
             sources.append((i, side))
-    target = np.concatenate([hidden.ravel(), output.ravel()])
+    target = np.concatenate([counted.ravel(), output.ravel(), np.zeros(many)])
     low = 0.0 if problem.rules.HAS_MARGIN else -np.inf
     found = np.zeros((points, many))
     solved = lsq_linear(np.array(columns).T, target, bounds=(low, np.inf)).x

@@ -22,6 +22,8 @@ from tests.vector_cases import (
     saddle_bound,
     saddle_move_proof,
     sealed_vector,
+    step,
+    step_bound,
     three_units,
     units_bound,
 )
@@ -30,7 +32,7 @@ from verify.checker.objectives import Decay
 from verify.checker.vector_certificates import VectorBetterNetwork, VectorUpperBound, VectorValue, vector_claim
 from verify.checker.vector_checking import VectorAccepted, check_vector, read_vector_certificate
 from verify.checker.vector_statement import VectorNetwork, VectorProblem
-from verify.checker.vector_stationary import Move, VectorNotStationary, VectorStationary
+from verify.checker.vector_stationary import Move, VectorNotLocal, VectorNotStationary, VectorStationary
 
 
 def samples():
@@ -44,6 +46,17 @@ def samples():
     )
     biased = VectorNetwork("1/4", True, [["1", "1"]], [["1/2"], ["-1/2"]], ["0", "0"])
     up = Move([["0", "0"]], [["0"], ["0"]], ["1", "-1"])
+    stepped, own_step = step()
+    moved_bias = VectorNetwork("0", True, [["1", "1"]], [["1"], ["0"]], None)
+    errors = VectorProblem([["1"], ["-1"]], [["1", "0"], ["0", "0"]], "0", "free", "squared", PLAIN)
+    sides = VectorProblem([["1"], ["3"]], [["0", "1"], ["1", "0"]], "0", "none", "max-margin", Decay("1", "1", "0"))
+    apart = VectorNetwork("0", False, [["2"]], [["1"], ["-1"]], ["-4", "4"])
+    yield stepped, None, step_bound(stepped)
+    yield stepped, own_step, VectorStationary([[0, ["3/10", "2/5"]], [1, ["-3/10", "-2/5"]]], [[1, 0, "1"]])
+    yield errors, moved_bias, VectorNotStationary(Move([["0", "1"]], [["0"], ["0"]], None), "2/5", "1/100", "10")
+    yield errors, moved_bias, VectorNotLocal(Move([["0", "-1"]], [["0"], ["0"]], None))
+    yield sides, apart, VectorStationary([[0, ["-2/5", "2/5"]], [1, ["2/5", "-2/5"]]], epsilon="1/2")
+    yield sides, apart, VectorValue("3/4", "3/4")
     yield problem, None, saddle_bound(problem)
     yield units, None, units_bound(units)
     yield margins, None, classes_bound(margins)
