@@ -26,7 +26,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it, 
 gc.set_threshold(50_000, 20, 20)  # exact arithmetic makes many small objects, hardly any of them in cycles
 
 register_profiles()
-settings.register_profile("usual", settings.get_profile(CI), max_examples=draws(40, 100))
+settings.register_profile("usual", settings.get_profile(CI), max_examples=draws(25, 100))
 settings.load_profile("usual")
 
 SKIPS = Path(os.environ.get("ISOPTIMAL_SKIPS", Path(__file__).with_name("skips.txt")))

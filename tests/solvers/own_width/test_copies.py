@@ -89,6 +89,7 @@ def test_a_copy_is_split_as_what_it_lies_in():
 @pytest.mark.parametrize(
     ("seed", "columns", "width", "points", "bias"), [(1, 4, 3, 10, False), (0, 3, 2, 8, False), (1, 2, 3, 10, False)]
 )
+@pytest.mark.one_in(2)
 def test_fewer_states_are_looked_at_and_the_same_is_proved(seed, columns, width, points, bias, monkeypatch):
     instance = teacher(seed, columns, width, points, margin=False, bias=bias)
     few = search(instance, [0] * width, tol=1e-6)
@@ -101,6 +102,7 @@ def test_fewer_states_are_looked_at_and_the_same_is_proved(seed, columns, width,
 
 
 @pytest.mark.parametrize("most", [3, 8, 14])
+@pytest.mark.one_in(2)
 def test_what_is_left_open_is_bounded_as_what_it_is_a_copy_of(most, monkeypatch):
     instance = teacher(1, 4, 3, 10, margin=False)
     cut = search(instance, [0] * 3, tol=1e-6, max_nodes=most)

@@ -253,6 +253,7 @@ def test_the_tree_with_a_free_bias(count, dimension, slope, seed):
 
 
 @pytest.mark.parametrize(("count", "dimension"), [(20, 2), (40, 2), (20, 3), (30, 4), (20, 6)])
+@pytest.mark.one_in(2)
 def test_trees_with_a_free_bias_are_small(count, dimension):
     """With p_b = 0 in every leaf they had 2,000 nodes or more; shifted points give the same ones."""
     rows, weights = instance(count, count, dimension, free=True)

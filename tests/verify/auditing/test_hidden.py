@@ -127,6 +127,7 @@ def test_nothing_is_balanced():
 @pytest.mark.parametrize("slope", [0, "1/2", 1])
 @pytest.mark.parametrize("bias", [Bias.NONE, Bias.PENALISED, Bias.FREE])
 @pytest.mark.parametrize("goal", ["max-margin", "min-norm"])
+@pytest.mark.one_in(2)
 def test_every_kind_of_problem_is_decided(goal, bias, slope):
     rows, targets = [[1, 0], [0, 1], [1, 2]], [1, -1, -1]
     problem = posed(rows, targets, goal, [1, -1, 1], slope=slope, bias=bias)

@@ -205,6 +205,7 @@ def _without_times(told):
 @pytest.mark.parametrize(
     ("work", "kinds_of_width"), [(0.01, set()), (0.2, {"lower-bound-width"}), (None, {"infeasible-width"})]
 )
+@pytest.mark.one_in(2)
 def test_a_busy_machine_finds_the_same(monkeypatch, work, kinds_of_width):
     """Without a time limit nothing ends by the clock, whatever it says: here 1000 s pass between two looks."""
     if work is not None:

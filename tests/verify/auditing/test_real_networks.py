@@ -46,6 +46,7 @@ def check_bracket(result: Audit) -> None:
 
 
 @pytest.mark.parametrize(("folder", "family"), FAMILIES)
+@pytest.mark.one_in(2)
 def test_qualities_are_told_apart(folder, family):
     results = [audited(folder, f"{family}-{quality}") for quality in QUALITIES]
     for result in results:
@@ -123,6 +124,7 @@ def test_networks_that_stopped_too_early_are_told_what_is_missing(folder, family
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent.name for path in EXAMPLES.glob("*/*-trained.npz")}))
+@pytest.mark.one_in(2)
 def test_the_readme_lists_the_networks(folder):
     text = (EXAMPLES / folder / "README.md").read_text(encoding="utf-8")
     said = dict(re.findall(r"^\| `(.+)\.npz` \| (.+) \|$", text, re.MULTILINE))

@@ -11,12 +11,13 @@ from random import Random
 import pytest
 
 from tests import naive
+from tests.amount import draws
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.checker.dual_trees import Bound, Dual, _Side
 from verify.checker.errors import CertificateError
 
 UNIT = 4  # the denominator of slopes and ranges
-COUNT = 500
+COUNT = draws(200, 500)
 FINEST = Fraction(1, 64)
 LARGEST = Fraction(512)
 MASKS = ((0, 2), (1, 2), (1,), (2,))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from solvers.kkt.pattern_polish import polish
 from tests import naive
+from tests.amount import draws
 from tests.forging import accepted, refused
 from verify import Bias, Dataset, Goal, Network, Problem, read
 from verify.auditing.loop import pose
@@ -63,7 +64,7 @@ def test_a_box_on_the_line_that_is_accepted_holds_exactly_one_root(a, b, c, cent
 
 
 @given(st.lists(small, min_size=9, max_size=9), st.lists(small, min_size=3, max_size=3), positive, small)
-@settings(max_examples=200)
+@settings(max_examples=draws(60, 200))
 def test_a_planted_root_is_found_with_a_good_inverse(entries, root, radius, shift):
     """F(z) = A (z - r) + (z_1 - r_1)(z_2 - r_2) e, |e| so small that a box about a point near r maps into itself."""
     A = [entries[0:3], entries[3:6], entries[6:9]]
@@ -112,7 +113,7 @@ def test_sums_of_forms_are_those_of_fractions(seed):
 
 
 @given(st.lists(small, min_size=4, max_size=4), st.lists(small, min_size=2, max_size=2), st.integers(1, 40))
-@settings(max_examples=200)
+@settings(max_examples=draws(60, 200))
 def test_a_linear_system_is_accepted_only_if_its_solution_is_inside(entries, root, size):
     """Any Y whatever: the exact solution of A z = A r is r, so that what is accepted has |r - centre| < radius."""
     radius = F(size, 8)

@@ -14,6 +14,7 @@ from functools import cache
 import pytest
 
 from verify import Dataset, Network, audit
+from verify.checker import folder as folders
 from verify.checker.errors import IsoptimalError
 from verify.checker.folder import decide_folder
 
@@ -41,6 +42,21 @@ PARTS = {"layers": ["layers"], "a formula": ["symbolic"], "a formula with roots"
 def audited(name):
     network, data, options = AUDITS[name]
     return audit(network, data, **options)
+
+
+@pytest.fixture(autouse=True)
+def each_certificate_is_checked_once(monkeypatch):
+    """Of a text beside the same problem and network the answer is kept: a change of one file leaves the others'."""
+    known, check = {}, folders.check
+
+    def remembered(problem, network, certificate):
+        key = problem.sha256(), None if network is None else network.sha256(), certificate.sha256()
+        if key not in known:
+            known[key] = check(problem, network, certificate)
+        return known[key]
+
+    monkeypatch.setattr(folders, "read_certificate", cache(folders.read_certificate))
+    monkeypatch.setattr(folders, "check", remembered)
 
 
 def leaves(value, path=()):

@@ -176,6 +176,7 @@ def test_the_krylov_condition_is_that_of_the_eigenvectors(instance):
 
 @pytest.mark.parametrize("instance", STARTS[:4])
 @pytest.mark.parametrize("scale", [0.1, 1e-3])
+@pytest.mark.one_in(3)
 def test_flows_have_the_time_of_the_mean_loss(instance, scale):
     rows, targets = floats(instance)
     m, d = instance.network.width, rows.shape[1]
@@ -267,6 +268,7 @@ def test_neurons_do_not_cross_like_the_yardsticks_of_other_neurons(monkeypatch):
     assert lemma_3.crosses_as_the_yardsticks_do(instance).outcome is Outcome.FAILED
 
 
+@pytest.mark.long
 def test_times_that_are_off_are_seen(monkeypatch):
     monkeypatch.setattr(lemma_3, "EPSILON", -1.0)  # a bound of lambda^2 and less: the order of the difference itself
     outcomes = {lemma_3.crosses_as_the_yardsticks_do(instance).outcome for instance in STARTS}

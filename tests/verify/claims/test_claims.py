@@ -47,6 +47,7 @@ EXAMPLES = draws(2, 4)
 
 
 @pytest.mark.parametrize("name", [claim.id for claim in DECIDABLE])
+@pytest.mark.one_in(3)
 def test_instances_meet_the_hypotheses_and_the_conclusion_is_nowhere_false(name):
     result = run(ALL[name], examples=EXAMPLES)
     assert result.faults == []  # an instance outside the setting or the hypotheses would be one
@@ -58,6 +59,7 @@ def test_instances_meet_the_hypotheses_and_the_conclusion_is_nowhere_false(name)
 
 
 @pytest.mark.parametrize(("name", "hypothesis"), SHARP)
+@pytest.mark.one_in(3)
 def test_a_sharp_case_breaks_one_hypothesis_and_the_conclusion(name, hypothesis):
     claim = ALL[name]
     instance = read_instance(claim.sharp_case(hypothesis))
@@ -97,7 +99,7 @@ def test_every_claim_says_where_it_is_from():
 
 
 @pytest.mark.parametrize("place", strategies_for(ALL["vardi2022.thm4.3"], None))
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_settings_and_hypotheses_answer_for_instances_of_every_kind(place):
     @settings(max_examples=5)
     @given(strategies_for(ALL["vardi2022.thm4.3"], None)[place])
@@ -316,6 +318,7 @@ def test_the_size_orders_points_neurons_dimension_digits():
 
 
 @pytest.mark.parametrize("name", ["safran2022.thm4.2", "safran2022.thm4.2.sharper"])
+@pytest.mark.one_in(2)
 def test_the_labels_of_the_points_on_a_line_change(name):
     """A bound that grows with the number of changes says little where there is none."""
     seen = set()

@@ -186,6 +186,7 @@ def test_an_installed_package_registers_its_claims(tmp_path, monkeypatch, capsys
     assert "the entry point mine = their_package.nothing cannot be loaded" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_the_example_of_the_docs(tmp_path, capsys):
     text = (DOCS / "claims.md").read_text(encoding="utf-8")
     example = re.search(r"<!-- claims:example -->\n```python\n(.*?)```", text, re.DOTALL)[1]

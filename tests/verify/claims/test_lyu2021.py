@@ -70,6 +70,7 @@ def test_both_signs_of_drift_and_a_scale_ten_times_larger_is_not_small(start):
     assert unit > F(1, 100) or not growth.is_small(scales.scaled(instance, F(10)))
 
 
+@pytest.mark.long
 def test_starts_shrink_to_what_the_docstrings_say():
     _, pair = find(symmetric_starts(), lambda _: True, settings=settings(max_examples=50, database=None))
     assert pair == Network.two_layer([[F(-1, 100)], [F(1, 100)]], [F(1, 100), F(-1, 100)], slope=F(1, 2))

@@ -236,6 +236,7 @@ def test_kkt_points_come_with_their_multipliers(name, data):
 @pytest.mark.parametrize(
     ("goal", "bias"), [(g, b) for g in Goal for b in Bias if (g, b) != (Goal.MAX_MARGIN, Bias.FREE)]
 )
+@pytest.mark.one_in(2)
 def test_searched_kkt_points(goal, bias):
     seen = set()
 

@@ -154,6 +154,7 @@ def test_too_narrow_networks_do_not_reach_the_loss():
     assert reaches_small_loss(instance).outcome is Outcome.FAILED
 
 
+@pytest.mark.long
 def test_narrower_networks_fail_more_often_than_delta():
     def narrow(random):
         start = wide_start(random)

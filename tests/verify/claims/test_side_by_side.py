@@ -120,6 +120,7 @@ def test_any_number_of_processes_gives_the_same_log_in_the_order_of_the_registry
     assert by_id["own.trains"]["held"] == 4
 
 
+@pytest.mark.long
 def test_claims_of_the_papers(own):
     names = ["lai2026.lem3", "chistikov2023.zmatrix", "vardi2022.thm4.1"]
     for jobs in (1, 2):
@@ -222,6 +223,7 @@ def test_closing_ends_the_processes(own):
 
 
 @pytest.mark.parametrize(("jobs", "slow"), [("1", "own.slow"), ("1", "own.makes-do"), ("2", "own.slow")])
+@pytest.mark.one_in(3)
 def test_ctrl_c_prints_what_is_done(own, jobs, slow):
     """Sent to all processes at once, as a terminal does."""
     command = [sys.executable, "-m", "verify", "claims", "own.trains", slow, "own.wide", "--from", own]

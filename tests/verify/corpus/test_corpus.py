@@ -80,6 +80,7 @@ def run(*arguments: object, **options: object) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=[text_of(file.parent) for file in FILES])
+@pytest.mark.one_in(3)
 def test_case(file: Path) -> None:
     value = json.loads(file.read_text(encoding="utf-8"))
     assert valid(value)

@@ -16,6 +16,7 @@ GRID = [Fraction(k, 16) for k in range(-160, 161)]
 @pytest.mark.parametrize("name", PARAMETERS)
 @given(data=st.data())
 @settings(max_examples=60)
+@pytest.mark.one_in(2)
 def test_they_are_those_that_support_the_loss(name, data):
     """-c supports l(y, .) at z, for both ends, and nothing beyond them does."""
     loss = point_loss(name)

@@ -144,6 +144,7 @@ def random_problem(seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
+@pytest.mark.one_in(4)
 def test_the_bracket_holds_the_value_of_an_independent_program(seed):
     problem = random_problem(seed)
     lower, _, bound = bracket(problem)

@@ -154,7 +154,7 @@ def notes(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 def test_every_kind_of_audit_is_drawn_without_warnings(audits, figures, name):
     result, figure = audits[name], figures(name)
     assert image(figure, "png").startswith(b"\x89PNG")

@@ -42,7 +42,7 @@ def commands(printed: str) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(60))
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_what_is_printed_can_be_run(number, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     audit = drawn(number, tmp_path)

@@ -35,6 +35,7 @@ def results(folder):
 
 
 @pytest.mark.parametrize("name", names())
+@pytest.mark.one_in(3)
 def test_every_figure_is_computed_drawn_and_described(name, results, folder):
     result = results(name)
     assert [path.name for path in result.files] == [f"{name}.{kind}" for kind in ("png", "svg", "npz", "json")]

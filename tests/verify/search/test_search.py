@@ -149,6 +149,7 @@ def test_the_patterns_are_only_drawn_where_they_belong():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_local_optimum_that_is_not_global_is_found():
     """Without ties, from places that know nothing of pairs more than 120 degrees apart."""
     claim = ALL["vardi2022.thm4.3.linear"]

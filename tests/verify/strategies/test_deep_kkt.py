@@ -1,5 +1,6 @@
 """KKT points of any depth and with shared weights: the checker accepts them, and they are what they promise to be."""
 
+import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def test_layers_of_linear_ones_have_one_norm(point):
     assert 3 <= point.network.architecture.depth <= 5
 
 
+@pytest.mark.long
 def test_shapes_and_widths_differ():
     def find_one(of, condition):
         find(of, condition, settings=UNSHRUNK)

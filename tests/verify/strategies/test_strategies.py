@@ -158,6 +158,7 @@ def test_kinks_that_matter_zero_neurons_and_slack_points_occur():
     find(strategies.kkt_points(), lambda point: 0 in point.network.output_weights, settings=UNSHRUNK)
 
 
+@pytest.mark.long
 def test_examples_shrink_to_what_the_docstrings_say():
     assert find(strategies.rationals(), lambda _: True) == 0
     assert find(strategies.positive_rationals(), lambda _: True) == 1

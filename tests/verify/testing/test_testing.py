@@ -158,6 +158,7 @@ def test_what_a_conftest_imports_is_light():
 
 
 @pytest.mark.parametrize("ci", [True, False])
+@pytest.mark.one_in(2)
 def test_the_example_of_the_page(tmp_path, ci):
     text = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
     for name, file in (("conftest", "conftest.py"), ("example", "test_networks.py")):

@@ -104,6 +104,7 @@ def test_a_masked_network_is_trained_and_kept(tmp_path):
 
 @pytest.mark.parametrize("widths", [(2, 1), (2, 4, 3, 1), (2, 3, 4, 1), (2, 2, 2, 2, 1)])
 @pytest.mark.parametrize("method", ["flow", "descent"])
+@pytest.mark.one_in(3)
 def test_networks_of_every_depth_are_trained_and_kept(widths, method, tmp_path):
     """From positive weights on points that they send to the right sides."""
     layers = [

@@ -107,7 +107,7 @@ def test_the_definition(layers, loss, schedule):
 @pytest.mark.parametrize(("loss", "schedule"), [case for case in CASES if rule_of(case[0]).kernel is not None])
 @pytest.mark.parametrize(("slope", "width"), [(0.0, 9), (0.0, 1), (0.2, 6), (1.0, 3)])
 @pytest.mark.parametrize("columns", [1, 3, 6])
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 def test_the_kernel_does_the_same(loss, schedule, slope, width, columns):
     layers, random = two_layers(columns, width, slope), np.random.default_rng(width)
     rows, trained = random.normal(size=(7, columns)), random.random(layers.size) < 0.8

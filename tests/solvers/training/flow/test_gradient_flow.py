@@ -237,6 +237,7 @@ def test_bands_reach_a_clarke_stationary_direction():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_two_moons_slide_on_many_kinks_to_a_clarke_stationary_direction():
     data = np.load(Path(__file__).parents[4] / "examples" / "moons-40" / "data.npz")
     rows, targets = np.c_[data["X"], np.ones(40)][::2], np.where(data["y"] > 0, 1.0, -1.0)[::2]

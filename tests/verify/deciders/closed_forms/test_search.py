@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from solvers.programs.restricted import solve_all_cells
+from tests.amount import draws
 from tests.closed_forms import CASES, LOWER, OPTIMUM, STATIONARY, THEOREM, TIE, UPPER, X, exactly, found
 from verify import Network, audit
 from verify.auditing.loop import pose
@@ -122,7 +123,7 @@ coordinates = st.integers(-3, 3)
     st.lists(st.tuples(coordinates, coordinates, st.sampled_from([1, -1])), min_size=1, max_size=4),
     st.sampled_from(["0", "1/2"]),
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=draws(3, 8), deadline=None)
 def test_what_is_found_agrees_with_the_float_optimum(points, slope):
     assume(all(x or y for x, y, _ in points))
     network = Network.two_layer([[1, 0], [0, 1]], [1, 1], slope=slope)

@@ -97,6 +97,7 @@ def test_what_is_not_looked_at_is_below_the_goal(monkeypatch):
     assert max(bounds) < 1
 
 
+@pytest.mark.long
 def test_fewer_states_are_looked_at_with_them(monkeypatch):
     problem = hidden_teacher(2, 3, 3, 8, margin=False)
     few = HiddenSearch(problem, sharpens=False).run()

@@ -100,6 +100,7 @@ def near(problem, network, random, size):
 
 @pytest.mark.parametrize("zero", [False, True])
 @pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.one_in(2)
 def test_against_networks_nearby(ties, zero):
     """Local: none of many nearby is better. Not local: the segment leads to networks that are, by their objectives."""
     seen = {Local: 0, NotLocal: 0}
