@@ -12,6 +12,7 @@ JOBS = {
     "optimum": "optimum",
     "all-cells": "all_cells",
     "min-norm": "min_norm",
+    "loss-sizes": "loss_sizes",
     "own-width": "own_width",
     "too-narrow": "too_narrow",
     "open-widths": "open_widths",
