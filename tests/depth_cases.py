@@ -18,10 +18,11 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
-from verify.checker.depth_duals import LowerBoundOneActivation
+from verify.checker.depth_duals import LowerBoundOneActivation, LowerBoundRelu
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary, Part
 from verify.checker.dual_trees import Bound, Nodes, Together
+from verify.checker.matrix_trees import Semidefinite
 from verify.checker.single_layers import LayerBetter, LayerLeaf, LayerLocal, LayerNotLocal, LayerOptimal
 from verify.deciders.depth.local import local_optimum
 from verify.deciders.depth.nearby import nearby
@@ -162,6 +163,31 @@ def linear_of_ones() -> Case:
         kkt=DeepStationary(parts=parts("1/2", "1/2")),
     )  # fmt: skip
     return with_optimum(found, linear_bound(found.problem, ["1/2", "1/2"], F(27, 4)))
+
+
+def relu_bound(
+    problem: Problem, multipliers: object, roots: object, square: object, products: object, value: object
+) -> LowerBoundRelu:
+    """A sealed bound by one leaf, which has for each point the product of its ends."""
+    leaf = Semidefinite(products=tuple((i, "+", i, "-", F(n)) for i, n in enumerate(products)))
+    bound = LowerBoundRelu(
+        multipliers=tuple((i, F(z)) for i, z in enumerate(multipliers)), roots=tuple(map(F, roots)), square=F(square),
+        nodes=(leaf,), power=len(problem.architecture.layers), bracket=(F(value), None),
+    )  # fmt: skip
+    return sealed(problem, None, bound)
+
+
+def relu_of_ones() -> Case:
+    """3. ReLU as 2: h = 4 s(u_1) + 4 s(u_2) <= sqrt 32 ||u||, and a dual value of 8 = 2^3: J = (27/8) 2^6 / 32."""
+    kkt = DeepStationary(parts=parts("1/2", "1/2"))
+    found = case(shape([2, 1, 2, 1], [0, 0]), [[1, 1], [1, 1], [1, 1]], [[1, 0], [0, 1]], [1, 1], kkt=kkt)
+    return with_optimum(found, relu_bound(found.problem, [4, 4], [2, 0], 32, [-64, -64], F(27, 4)))
+
+
+def both_labels() -> Case:
+    """4. ReLU 2-2-2-1, x = e_1, e_2, y = 1, -1, a path for each: h_+ = s(u_1), h_- = s(u_2), J = (27/8) (1 + 1)^3."""
+    found = case(shape([2, 2, 2, 1], [0, 0]), [[1, 0, 0, 1], [1, 0, 0, 1], [1, -1]], [[1, 0], [0, 1]], [1, -1])
+    return with_optimum(found, relu_bound(found.problem, [1, 1], [1, 1], 1, [-2, -2], 27))
 
 
 def diagonal_of_ones() -> Case:
@@ -352,6 +378,8 @@ def near_vertex() -> Case:
 CASES = {
     "1 aligned linear": aligned_linear,
     "2 linear of ones": linear_of_ones,
+    "3 ReLU of ones": relu_of_ones,
+    "4 both labels": both_labels,
     "5 diagonal of ones": diagonal_of_ones,
     "6 vertex": vertex,
     "7 worse vertex": worse_vertex,

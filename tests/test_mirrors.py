@@ -50,6 +50,7 @@ ELSEWHERE = {
     "verify/checker/forgeries/test_faults_in_depth.py": """
         verify/checker/curves verify/checker/depth_bounds verify/checker/depth_stationary""",
     "verify/checker/forgeries/test_faults_in_one_activation.py": "verify/checker/depth_duals",
+    "verify/checker/forgeries/test_faults_in_relu_bounds.py": "verify/checker/matrix_trees",
     "verify/deciders/depth/test_pooled.py": "verify/deciders/depth/any_width",
     "verify/checker/forgeries/test_faults_in_layers.py": "verify/checker/single_layers",
     "verify/checker/test_depth_folders.py": "verify/checker/depth",

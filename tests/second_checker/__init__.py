@@ -66,6 +66,7 @@ FIELDS = {
     "lower-bound-linear": COMMON | {"multipliers", "power", "bracket"},
     "lower-bound-pooled": COMMON | {"multipliers", "square", "denominator", "trees", "power", "bracket"},
     "lower-bound-one-activation": COMMON | {"multipliers", "square", "denominator", "trees", "power", "bracket"},
+    "lower-bound-relu": COMMON | {"multipliers", "roots", "square", "nodes", "power", "bracket"},
     "deep-upper-bound": COMMON | {"witness", "power", "bracket"},
     "deep-better-network": SUBJECT | {"witness", "tolerance", "scope"},
     "deep-optimal-within": SUBJECT | {"tolerance", "lower"},
@@ -121,6 +122,7 @@ CLAIMS = {
     "lower-bound-linear": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "lower-bound-pooled": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "lower-bound-one-activation": "every {family}, that fits has an objective whose power {power} is at least {lower}",
+    "lower-bound-relu": "every {family}, that fits has an objective whose power {power} is at least {lower}",
     "deep-upper-bound": "a {family}, fits with an objective whose power {power} is at most {upper}",
     "deep-better-network": "{who} is beaten ({scope}): another {family}, fits, and its objective times 1 + {tolerance} "
     "is less",
@@ -146,6 +148,7 @@ ANY_DEPTH = (
 )  # fmt: skip
 OTHER_DEPTH = (
     "lower-bound-crude", "lower-bound-linear", "lower-bound-pooled", "lower-bound-one-activation",
+    "lower-bound-relu",
     "deep-upper-bound", "deep-better-network", "deep-optimal-within",
 )  # fmt: skip
 ANY_WIDTH = ("lower-bound", "optimal-within", "stationary-near")
@@ -184,6 +187,7 @@ KINDS = {
     "lower-bound-linear": depth.lower_bound_linear,
     "lower-bound-pooled": pooled.lower_bound_pooled,
     "lower-bound-one-activation": depth_duals.lower_bound_one_activation,
+    "lower-bound-relu": depth_duals.lower_bound_relu,
     "deep-upper-bound": depth.deep_upper_bound,
     "deep-better-network": depth.deep_better_network,
     "deep-optimal-within": depth.deep_optimal_within,

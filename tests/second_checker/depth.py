@@ -15,7 +15,13 @@ from tests.second_checker.texts import increasing, index, keys, need, rational
 F = Fraction
 PART = {"point", "multiplier", "slopes", "direction"}
 
-LOWER = ("lower-bound-crude", "lower-bound-linear", "lower-bound-pooled", "lower-bound-one-activation")
+LOWER = (
+    "lower-bound-crude",
+    "lower-bound-linear",
+    "lower-bound-pooled",
+    "lower-bound-one-activation",
+    "lower-bound-relu",
+)
 
 
 def is_asked(question, *, other_depth):

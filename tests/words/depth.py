@@ -13,7 +13,7 @@ from verify.checker.certificate import OTHER_DEPTH
 from verify.checker.curves import NotLocalCurve
 from verify.checker.depth import power_objective, power_of, powered
 from verify.checker.depth_bounds import DeepBetterNetwork, DeepOptimalWithin, LowerBoundLinear, LowerBoundPooled
-from verify.checker.depth_duals import LowerBoundOneActivation
+from verify.checker.depth_duals import LowerBoundOneActivation, LowerBoundRelu
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.pooled import channels
@@ -176,7 +176,7 @@ def _best(audit, _, found):
     least, most = found[1], found[2]
     lower, upper = audit.bracket
     assert _family(audit, found[3], found[4])
-    exact = LowerBoundLinear | LowerBoundPooled | LowerBoundOneActivation
+    exact = LowerBoundLinear | LowerBoundPooled | LowerBoundOneActivation | LowerBoundRelu
     is_crude = lower < upper and not any(isinstance(bound, exact) for bound in audit.bounds)
     assert (found[5] is not None) == is_crude
     return Fraction(least) <= lower and upper <= Fraction(most or least) and (most is not None or lower == upper)

@@ -292,7 +292,7 @@ def _cut_short(status, audit, _, found):
     assert open_questions or high > (1 + audit.tolerance) * low
     wanted = "the bracket was as narrow as asked"
     kinds = {bound.KIND for bound in audit.bounds}
-    exact = {"lower-bound-linear", "lower-bound-pooled", "lower-bound-one-activation"}
+    exact = {"lower-bound-linear", "lower-bound-pooled", "lower-bound-one-activation", "lower-bound-relu"}
     if "lower-bound-crude" in kinds and not kinds & exact:  # which no time narrows
         wanted = "the search for better networks did"
     wanted = "all that was asked was decided" if open_questions else wanted

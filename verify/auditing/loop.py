@@ -243,8 +243,8 @@ def audit(
     Sound: every verdict has a certificate that the checker accepted. Raises InputError for data or networks that do not
     fit together. Of networks of other depths or with sharing less is decided: stationarity, ways down, better networks,
     and bounds over all networks of their depth and slopes, which are exact for linear networks, for those of which only
-    the first layer has an activation, and for convolutions pooled over all places (any number of channels), and crude
-    for others.
+    the first layer has an activation, and for convolutions pooled over all places (any number of channels), by
+    multipliers of both labels for ReLU networks, and crude for others.
     """
     several = audited_several(
         network, data, y, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,

@@ -24,7 +24,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
-from verify.checker.depth_duals import LowerBoundOneActivation
+from verify.checker.depth_duals import LowerBoundOneActivation, LowerBoundRelu
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
@@ -44,7 +44,7 @@ _OF_BOUNDS = (LowerBound, UpperBound, BetterNetwork, OptimalWithin, Infeasible)
 _OF_WIDTHS = (LowerBoundWidth, OptimalWithinWidth, InfeasibleWidth, DoesNotFitWidth)
 _OF_ANY_DEPTH = (
     DeepStationary, DeepNotStationary, DeepLocal, DeepStationaryNear, NotLocalCurve,
-    LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, LowerBoundOneActivation,
+    LowerBoundCrude, LowerBoundLinear, LowerBoundPooled, LowerBoundOneActivation, LowerBoundRelu,
     DeepUpperBound, DeepBetterNetwork, DeepOptimalWithin,
     LayerLocal, LayerNotLocal, LayerOptimal, LayerBetter,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from verify.checker.bounds import every_case
 from verify.checker.certificate import OTHER_DEPTH, Certificate, NotNegative, Sparse, WithSubject
 from verify.checker.codec import ascending, at, positive
 from verify.checker.depth import Bracket, balanced, is_own, power_of, powered, require_bound, sharing
-from verify.checker.depth_duals import LowerBoundOneActivation
+from verify.checker.depth_duals import LowerBoundOneActivation, LowerBoundRelu
 from verify.checker.dual_trees import Limit, Nodes, proved_coefficients
 from verify.checker.errors import require
 from verify.checker.exact import Number, is_rational, root_ends, squared_norm
@@ -121,7 +121,9 @@ class LowerBoundPooled(Certificate):
         require_bound(problem, self.power, self.bracket, value * value, self.square)
 
 
-LowerBoundOfDepth: TypeAlias = LowerBoundCrude | LowerBoundLinear | LowerBoundPooled | LowerBoundOneActivation
+LowerBoundOfDepth: TypeAlias = (
+    LowerBoundCrude | LowerBoundLinear | LowerBoundPooled | LowerBoundOneActivation | LowerBoundRelu
+)
 """A bound of the power of the objective from below."""
 
 

@@ -25,7 +25,7 @@ from verify.checker.depth_bounds import (
     power_bracket,
     rooted,
 )
-from verify.checker.depth_duals import LowerBoundOneActivation
+from verify.checker.depth_duals import LowerBoundOneActivation, LowerBoundRelu
 from verify.checker.depth_stationary import DeepStationary
 from verify.checker.distances import distance_to_best
 from verify.checker.errors import CertificateError, InputError, require
@@ -52,6 +52,7 @@ BOUNDS: Mapping[str, type[Certificate]] = {
     "lower-bound-linear.json": LowerBoundLinear,
     "lower-bound-pooled.json": LowerBoundPooled,
     "lower-bound-one-activation.json": LowerBoundOneActivation,
+    "lower-bound-relu.json": LowerBoundRelu,
     "deep-upper-bound.json": DeepUpperBound,
 }
 """The files of the bracket, or of the proof that no network fits; then the same of the network's own width, and of
@@ -71,7 +72,7 @@ WITNESSES = {"better": "better.network.json", "better_own_width": "better-own-wi
 AUDIT_FILE = re.compile(
     r"(problem|network|audit|infeasible(-width)?|(symbolic-)?(lower|upper)-bound|lower-bound-width"
     r"|better(-own-width)?\.network"
-    r"|lower-bound-(crude|linear|pooled|one-activation)|deep-upper-bound"
+    r"|lower-bound-(crude|linear|pooled|one-activation|relu)|deep-upper-bound"
     r"|symbolic-(stationary|global-optimum)"
     rf"|{LAYER_FILE}"
     r"|(fits|stationary|local-optimum|global-optimum|global-any-width)(-near|-approximate|\.subject)?)\.json"

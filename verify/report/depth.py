@@ -16,7 +16,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
-from verify.checker.depth_duals import LowerBoundOneActivation
+from verify.checker.depth_duals import LowerBoundOneActivation, LowerBoundRelu
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
 from verify.checker.exact import root_ends
@@ -135,5 +135,10 @@ def witness_words(audit: Audited, witness: Network) -> str:
 def lower_end(bounds: tuple[Certificate, ...]) -> Iterator[str]:
     """That the lower end of the bracket is crude, where it is."""
     kinds = {type(bound) for bound in bounds}
-    if LowerBoundCrude in kinds and not kinds & {LowerBoundLinear, LowerBoundPooled, LowerBoundOneActivation}:
+    if LowerBoundCrude in kinds and not kinds & {
+        LowerBoundLinear,
+        LowerBoundPooled,
+        LowerBoundOneActivation,
+        LowerBoundRelu,
+    }:
         yield CRUDE

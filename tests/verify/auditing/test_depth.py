@@ -25,6 +25,8 @@ PROVED, REFUTED, UNDECIDED = (verdict.value for verdict in Verdict)
 EXPECTED = {
     "1 aligned linear": "PPPPP",
     "2 linear of ones": "PPPPP",
+    "3 ReLU of ones": "PPPPP",
+    "4 both labels": "PPPPP",
     "5 diagonal of ones": "PPRRR",
     "6 vertex": "PPPUU",
     "7 worse vertex": "PPPRR",

@@ -89,6 +89,7 @@ EXPECTED = {
     "lower-bound-linear": "- - - - -",
     "lower-bound-pooled": "- - - - -",
     "lower-bound-one-activation": "- - - - -",
+    "lower-bound-relu": "- - - - -",
     "deep-upper-bound": "- - - - -",
     "deep-better-network, own-width": "P0 - - RT RT",
     "deep-better-network, any-width": "P0 - - - RT",
@@ -156,7 +157,7 @@ def samples():
 
 def deep_samples():
     """The same of the kinds of any depth."""
-    turned = depth_cases.concave_kinks()
+    turned, labels = depth_cases.concave_kinks(), depth_cases.both_labels()
     chain, ones, linear = depth_cases.chain(), depth_cases.diagonal_of_ones(), depth_cases.linear_of_ones()
     narrow, pooled = depth_cases.narrow_margins(), depth_cases.pooled_optimum()
     vertex, beside = depth_cases.near_vertex(), depth_cases.beside(chain)
@@ -195,6 +196,7 @@ def deep_samples():
         "lower-bound-linear": (linear.problem, linear.network, linear.proofs["lower"]),
         "lower-bound-pooled": (pooled.problem, pooled.network, pooled.proofs["lower"]),
         "lower-bound-one-activation": (turned.problem, turned.network, turned.proofs["lower"]),
+        "lower-bound-relu": (labels.problem, labels.network, labels.proofs["lower"]),
         "deep-upper-bound": (chain.problem, chain.network, upper),
         "deep-better-network, own-width": (chain.problem, doubled, own),
         "deep-better-network, any-width": (chain.problem, doubled, other),

@@ -24,6 +24,7 @@ from verify.checker.dual_trees import Active, Bound, Dual, Empty, Together
 from verify.checker.enclosed_points import Direction
 from verify.checker.exact import Algebraic
 from verify.checker.goals import rules
+from verify.checker.matrix_trees import Semidefinite
 from verify.checker.single_layers import LayerLeaf
 from verify.checker.states import HiddenDual, Nothing
 from verify.deciders.proposal import sealed
@@ -41,7 +42,7 @@ CHECKS = {
 RECORDS = [
     exact.Field, Algebraic, statement.Problem, statement.Architecture, statement.Layer, statement.Network,
     Certificate, AboutNetwork, WithSubject, Dual, HiddenDual, Nothing, Bound, Together, Empty, Active,
-    Direction, Part, LayerLeaf, Objective, PointLoss, Decay, *KINDS.values(),
+    Direction, Part, LayerLeaf, Semidefinite, Objective, PointLoss, Decay, *KINDS.values(),
 ]  # fmt: skip
 
 
@@ -165,8 +166,8 @@ def reasons(module):
 FEW = {
     "exact": 7, "objectives": 3, "statement": 13, "certificate": 8, "fit": 4, "multipliers": 2,
     "stationary": 9, "dual_trees": 18, "bounds": 8, "optimal": 4, "local": 6, "enclosure": 17, "states": 7, "width": 3,
-    "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "depth_near": 20, "curves": 5, "depth_duals": 2,
-    "exchangeable": 6, "copies": 3,
+    "depth": 2, "depth_bounds": 9, "depth_stationary": 15, "depth_near": 20, "curves": 5,
+    "depth_duals": 3, "matrix_trees": 4, "exchangeable": 6, "copies": 3,
 }  # fmt: skip
 """Reasons of each file at least: what looks for them must find them."""
 

@@ -21,6 +21,7 @@ from verify.deciders.depth.improving import candidates
 from verify.deciders.depth.one_activation import has_one_activation, one_activation_search
 from verify.deciders.depth.pooled import is_pooled, pooled_search
 from verify.deciders.depth.record import PowerBounds
+from verify.deciders.depth.relu import has_relu_layers, relu_search
 from verify.deciders.proposal import Proposal, certified
 from verify.deciders.time_limits import is_late
 from verify.numbers.decimals import allowed
@@ -56,7 +57,7 @@ def _best_first(found: Iterable[LowerBoundOfDepth]) -> tuple[LowerBoundOfDepth, 
 
 def is_bracketed(problem: Problem) -> bool:
     """Whether there is a search over any widths, or any number of channels, of the problem."""
-    return is_pooled(problem) or has_one_activation(problem)
+    return is_pooled(problem) or has_one_activation(problem) or has_relu_layers(problem)
 
 
 def over_widths(
@@ -66,8 +67,11 @@ def over_widths(
 
     tolerance: the relative gap of the objective that it is to close.
     """
-    search_of = pooled_search if is_pooled(problem) else one_activation_search
-    search = search_of(problem, network, tolerance, deadline)
+    if has_relu_layers(problem):
+        search = relu_search(problem, tolerance, deadline)
+    else:
+        search_of = pooled_search if is_pooled(problem) else one_activation_search
+        search = search_of(problem, network, tolerance, deadline)
     lower = _best_first((*known.lower, *([] if search.lower is None else [search.lower])))
     status = search.status if search.status is SearchStatus.TIME else known.status
     return with_networks(problem, replace(known, lower=lower, status=status), search.witnesses)

@@ -35,7 +35,7 @@ from verify.checker.depth_bounds import (
     LowerBoundLinear,
     LowerBoundPooled,
 )
-from verify.checker.depth_duals import LowerBoundOneActivation
+from verify.checker.depth_duals import LowerBoundOneActivation, LowerBoundRelu
 from verify.checker.depth_local import DeepLocal
 from verify.checker.depth_near import DeepStationaryNear
 from verify.checker.depth_stationary import DeepNotStationary, DeepStationary
@@ -86,6 +86,8 @@ def every_kind():
     yield pooled.problem, None, pooled.of("lower")
     kinks = depth_cases.concave_kinks()
     yield kinks.problem, None, kinks.of("lower")
+    labels = depth_cases.both_labels()
+    yield labels.problem, None, labels.of("lower")
     upper = DeepUpperBound(witness=chain.network, power=3, bracket=(None, Fraction(27, 8)))
     yield chain.problem, None, sealed(chain.problem, None, upper)
 
@@ -118,7 +120,7 @@ def test_every_kind_is_there():
         OptimalWithin, Infeasible, DeepStationary, DeepNotStationary, DeepLocal, DeepStationaryNear, NotLocalCurve,
         DeepBetterNetwork,
         DeepOptimalWithin, DeepUpperBound, LowerBoundCrude, LowerBoundLinear, LowerBoundPooled,
-        LowerBoundOneActivation, LayerLocal,
+        LowerBoundOneActivation, LowerBoundRelu, LayerLocal,
         LayerNotLocal, LayerOptimal, LayerBetter,
     }  # fmt: skip
     for problem, network, certificate in KINDS:
