@@ -137,7 +137,7 @@ def _bracket(
     if found.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED) or not is_searched:
         if failure is not None:
             raise failure
-        return found
+        return replace(found, status=SearchStatus.STALLED) if found.status is SearchStatus.OPTIMAL else found
     directions = [
         w for known in (*found.witnesses[:2], *([] if network is None else [network])) for w in _floats(known)
     ]

@@ -115,6 +115,9 @@ def one_tree(
     return denominator, nodes, builder.beta
 
 
+NEARLY = Fraction(1, 10**9)
+"""By how much a range with as few terms as there are columns may be larger than with those that were found."""
+
 NEAR_END = 2**-40
 """A coefficient this near to an end of what a loss admits, relative to that, is taken to be there."""
 
@@ -297,9 +300,23 @@ class _Builder:
         counted: Sequence[int],
     ) -> tuple[int, tuple[tuple[int, int], ...]]:
         """The whole number over the denominator that bounds side x_i . u on the cone, and its multipliers."""
-        d = self.denominator
+        found = self._bounded(point, side, terms, signs, rows, counted)
         if len(terms) > self.floats.shape[1]:
-            terms = self._few(point, side, terms, signs)
+            few = self._bounded(point, side, self._few(point, side, terms, signs), signs, rows, counted)
+            if few[0] <= found[0] * (1 + NEARLY):  # with a free bias the norm is another one
+                return few
+        return found
+
+    def _bounded(
+        self,
+        point: int,
+        side: int,
+        terms: dict[int, float],
+        signs: Sequence[int],
+        rows: Sequence[Sequence[int]],
+        counted: Sequence[int],
+    ) -> tuple[int, tuple[tuple[int, int], ...]]:
+        d = self.denominator
         whole = {k: self._whole(m) for k, m in terms.items() if m > 0 and signs[k]}
         used = tuple((self.support[k], m) for k, m in sorted(whole.items()) if m > 0)
         pairs = [(k, m * signs[k]) for k, m in whole.items() if m > 0]

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.instance import SearchStatus
 from solvers.programs.restricted import solve_all_cells
+from tests import losses
 from tests.problems import instance_of, random_problems
 from verify import Architecture, Bias, Dataset, Goal, Network, Problem
 from verify.checker import Accepted, check
 from verify.checker.bounds import Infeasible
 from verify.checker.optimal import BetterNetwork, OptimalWithin
+from verify.deciders.global_optimality import float_search
 from verify.deciders.global_optimality.better import better_network, optimal_within
 from verify.deciders.global_optimality.bracket import bracket_optimum
 from verify.deciders.global_optimality.infeasibility import infeasibility
@@ -503,3 +506,12 @@ def test_each_node_of_a_tree_comes_with_the_signs_of_its_path():
         ("d", (-1, 0, -1)),
     ]
     assert [(node, tuple(signs)) for node, signs in with_signs(["whole"], 2)] == [("whole", (0, 0))]
+
+
+def test_a_bracket_of_a_loss_that_is_wider_than_asked_is_not_called_optimal(monkeypatch):
+    asked = losses.posed("hinge", [[1, 0], [0, 1], [1, 1]], [1, -1, 1], decay=Fraction(1, 4))
+    assert bracket_optimum(asked, None).status is SearchStatus.OPTIMAL
+    monkeypatch.setattr(float_search, "lower_bound", lambda *_: None)  # a proof that could not be made exact
+    found = bracket_optimum(asked, None)
+    assert found.ends[0] == 0 < found.ends[1]
+    assert found.status is SearchStatus.STALLED

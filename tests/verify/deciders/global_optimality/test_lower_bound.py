@@ -15,7 +15,7 @@ from verify.checker import Accepted, check
 from verify.checker.bounds import LowerBound
 from verify.checker.dual_trees import Bound
 from verify.deciders.global_optimality.instance import as_instance
-from verify.deciders.global_optimality.lower_bound import lower_bound
+from verify.deciders.global_optimality.lower_bound import _Builder, lower_bound
 from verify.deciders.proposal import sealed
 
 
@@ -254,3 +254,43 @@ def test_trees_that_are_not_whole_are_left_to_the_checker():
     certificate = lower_bound(posed, replace(outcome.proof, trees=(replace(first, nodes=None), *rest)))
     if certificate is not None:
         assert not isinstance(check(posed, None, sealed(posed, None, certificate)), Accepted)
+
+
+def ranges_of_a_free_bias(seed, shortened):
+    """(asked, found): a bound of |x_0 . u| over a cone with more terms than columns, and what is kept of it.
+
+    The norm is |v_w| + B |v_b|; the shortest vector with few terms is another one.
+    """
+    random, count = np.random.default_rng(seed), 7
+    points = random.integers(-16, 17, (count, 2))
+    posed = Problem(
+        Dataset([[Fraction(int(x), 8) for x in row] for row in points], [1] * count),
+        Architecture.two_layer(2, 1, bias=True),
+        goal=Goal.MAX_MARGIN,
+        bias=Bias.FREE,
+    )
+    builder = _Builder(posed, range(count), [Fraction(1)] * count, 2**30, Fraction(1))
+    builder.nodes(0, 1, [Leaf(np.zeros(count), {})])
+    signs = [0, *random.choice([-1, 1], count - 1).tolist()]
+    near = (1e-9 + random.random((4000, count - 1))) * (random.random((4000, count - 1)) < 0.5)
+    rows = builder.floats * np.array(signs)[:, None]
+    ends = near @ rows[1:] + builder.floats[0]
+    best = near[int(np.argmin(np.hypot(*ends[:, :2].T) + np.abs(ends[:, 2])))] + 1e-9
+    fractions = [[Fraction(float(x)) for x in row[:-1]] + [Fraction(1)] for row in builder.floats]
+    whole = [[int(x * 8 * 2**40) for x in row] for row in fractions]
+    builder.row_denominator = 8 * 2**40
+    terms = {k: float(best[k - 1]) for k in range(1, count)}
+    asked, _ = builder._bounded(0, 1, terms, signs, whole, [0, 1])
+    if shortened:
+        found, used = builder._bounded(0, 1, builder._few(0, 1, terms, signs), signs, whole, [0, 1])
+    else:
+        found, used = builder._range(0, 1, terms, signs, whole, [0, 1])
+    return asked, found, len(used)
+
+
+def test_a_range_with_fewer_terms_is_taken_only_where_it_is_no_larger():
+    kept = [ranges_of_a_free_bias(seed, shortened=False) for seed in range(30)]
+    assert all(found <= asked * (1 + 1e-8) for asked, found, _ in kept)
+    assert sum(terms <= 3 for *_, terms in kept) >= 5
+    few = [ranges_of_a_free_bias(seed, shortened=True) for seed in range(30)]
+    assert sum(found > asked * 1.001 for asked, found, _ in few) >= 3  # which would be a weaker certificate
