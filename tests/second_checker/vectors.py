@@ -32,7 +32,7 @@ CLAIMS = {
     "vector-upper-bound": "a network of width {width} has an objective of at most {upper}",
     "vector-value": "{fits}the objective of the network is from {low} to {high}",
     "vector-does-not-fit": "the network does not fit: it breaks the constraint of point {point}",
-    "vector-stationary": "{fits}the network is stationary in the sense of Clarke up to " + OF_NORM,
+    "vector-stationary": "{fits}{who} is stationary in the sense of Clarke up to " + OF_NORM,
     "vector-not-stationary": "no multipliers show that the network is stationary in the sense of Clarke up to "
     + OF_NORM,
     "vector-not-local": "the network is no local optimum: arbitrarily near to it others have a smaller objective",
@@ -43,7 +43,22 @@ CLAIMS = {
 }
 
 
+def distance(one, other):
+    """The squared distance of two networks of one shape, and the squared norm of the second."""
+    need(one.shape() == other.shape(), "another shape")
+    flat = [[z for row in (*net.W, *net.V, net.b or []) for z in row] for net in (one, other)]
+    return sum((p - q) ** 2 for p, q in zip(*flat, strict=True)), sum(q**2 for q in flat[1])
+
+
 def stationary(asked, net, proof):
+    if "subject" in proof:
+        need(asked.goal in LOSSES, "constraints")
+        given, net = net, asked.net(proof["subject"])
+        apart, size = distance(net, given)
+        need(apart <= rational(proof.get("moved", "0"), 0) ** 2 * size, "moved")
+        need(proof.get("moved") != "0", "moved")
+    else:
+        need("moved" not in proof, "moved without a subject")
     c, margin, M = asked.multipliers(proof["multipliers"]), asked.margin(net), asked.twice_decay(net)
     eps, delta = rational(proof["epsilon"], 0), rational(proof["delta"], 0)
     gap, zero = F(0), [F(0)] * asked.K
@@ -161,6 +176,8 @@ def told(asked, proof):
         numbers[key] = in_claim(rational(value)) if is_number else value
     fits = "" if asked.goal in LOSSES else "the network fits, and "
     width = len(proof["witness"]["hidden"]) if "witness" in proof else 0
+    who = f"the subject, within {numbers.get('moved', '0')} of the network relative to its norm,"
+    numbers["who"] = who if "subject" in proof else "the network"
     said = CLAIMS[proof["kind"]].format(fits=fits, width=width, **numbers)
     return f"{about(asked)}, {said}, over the real numbers, about the exact values of the stored numbers"
 
@@ -175,7 +192,8 @@ def check_vector(problem, network, proof):
 
 def _check(problem, network, proof):
     kind = proof["kind"]
-    keys(proof, COMMON | FIELDS[kind])
+    optional = {"subject", "moved"} & proof.keys() if kind == "vector-stationary" else set()
+    keys(proof, COMMON | FIELDS[kind] | optional)
     asked = Asked(problem)
     need(proof["schema"] == "vector-certificate-1" and proof["problem"] == sha256(problem), "problem")
     need(proof["claim"] == told(asked, proof), "claim")

@@ -28,8 +28,8 @@ __all__ = ["VectorAudit", "VectorFinding"]
 class VectorFinding:
     """An answer to one question: read off a certificate that was accepted.
 
-    claim: what it proves, "" when undecided.   reason: a sentence for people.   level: "exact" or "approximate", None
-    when undecided.   certificate: None when undecided.
+    claim: what it proves, "" when undecided.   reason: a sentence for people.   level: "exact",
+    "approximate", or "near" about a network near it; None when undecided.   certificate: None when undecided.
     """
 
     question: Question

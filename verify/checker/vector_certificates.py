@@ -226,7 +226,9 @@ def vector_claim(problem: VectorProblem, proof: VectorCertificate) -> str:
     found: dict[str, Any] = {**vars(proof)}
     numbers = {name: value_text(number) for name, number in found.items() if isinstance(number, Fraction)}
     fits = "" if problem.rules.IS_LOSS else "the network fits, and "
-    said = proof.CLAIM.format(proof=proof, fits=fits, **numbers)
+    is_moved = found.get("subject") is not None
+    who = "the subject, within {moved} of the network relative to its norm," if is_moved else "the network"
+    said = proof.CLAIM.format(proof=proof, fits=fits, who=who.format(**numbers), **numbers)
     return f"{vector_about(problem)}, {said}, over the real numbers, about the exact values of the stored numbers"
 
 

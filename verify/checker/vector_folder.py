@@ -108,6 +108,7 @@ def _vector_finding(
         proof, answer = certificates[name], given[name].get(question)
         if answer is not None and answer.within(within) is not Verdict.UNDECIDED:
             level = "approximate" if proof.is_approximate and question is Question.STATIONARY else "exact"
+            level = "near" if vars(proof).get("subject") is not None else level
             return found | {
                 "verdict": answer.verdict.value, "claim": proof.claim, "level": level, "certificate": name,
             }  # fmt: skip

@@ -15,7 +15,8 @@ Source: `docs/vector.md`, 4 "Stationary networks" and 5 "Better networks nearby"
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from operator import add, mul
+from itertools import chain
+from operator import add, mul, sub
 from typing import Annotated, ClassVar
 
 from verify.checker.codec import Record, at, increasing, not_negative, positive
@@ -31,6 +32,7 @@ from verify.checker.vector_statement import (
     VectorNetwork,
     VectorProblem,
     activation,
+    require_own_network,
     squared_norms,
     vector_margin,
     vector_outputs,
@@ -47,21 +49,38 @@ class VectorStationary(VectorCertificate):
 
     multipliers: (i, C_i), 0 at other points.   kinks: (i, j, g), the slope of neuron j at point i where w_j.x_i = 0;
     the slope a where it is not listed.
+    subject: the network that all of this is about, of a loss, where it is not the given one, and ||subject - given|| is
+    at most moved ||given||, over all parameters.
     """
 
-    CLAIM = "{fits}the network is stationary in the sense of Clarke up to " + OF_NORM
+    CLAIM = "{fits}{who} is stationary in the sense of Clarke up to " + OF_NORM
+    OMITTED = ("subject", "moved")
     ANSWERS: ClassVar = {"": answered(PROVED, WITHIN_OWN)}
     multipliers: Multipliers
     kinks: Annotated[tuple[tuple[Index, Index, Fraction], ...], increasing] = ()
     epsilon: Annotated[Fraction, not_negative] = Fraction(0)
     delta: Annotated[Fraction, not_negative] = Fraction(0)
+    subject: VectorNetwork | None = None
+    moved: Annotated[Fraction, not_negative] = Fraction(0)
 
     def check(self, problem: VectorProblem, network: VectorNetwork) -> None:
-        """Whether both sums are as small as that."""
+        """Whether both sums are as small as that, of the subject where there is one, which is that near."""
+        require(self.subject is not None or self.moved == 0, "moved", "is given without a subject")
+        network = network if self.subject is None else self._near(problem, network, self.subject)
         gaps, square = self.misses(problem, network)
         weight = weight_of(problem, network)
         require(gaps <= self.delta * weight, "delta", "the multipliers are farther from subgradients of the loss")
         require(square <= self.epsilon**2 * weight, "epsilon", "the residual is larger")
+
+    def _near(self, problem: VectorProblem, network: VectorNetwork, subject: VectorNetwork) -> VectorNetwork:
+        """The subject; refuses one that is farther than `moved`, and constraints, of which the network has to fit."""
+        require(problem.rules.IS_LOSS, "subject", "is given, and constraints are asked of the network itself")
+        require_own_network(problem, subject, "subject")
+        require(subject.width == network.width, "subject", "has another shape than the network")
+        new, old = ([*chain(*one.hidden, *one.output, one.shift)] for one in (subject, network))
+        is_near = squared_norm(map(sub, new, old)) <= self.moved**2 * squared_norm(old)
+        require(is_near, "moved", "the subject is farther from the network than that")
+        return subject
 
     def misses(self, problem: VectorProblem, network: VectorNetwork) -> tuple[Fraction, Fraction]:
         """The sum of the phi_i, and that of the squared residuals over their decays; refuses what does not fit."""
@@ -115,8 +134,8 @@ class VectorStationary(VectorCertificate):
 
     @property
     def own_tolerance(self) -> Fraction:
-        """The larger of both."""
-        return max(self.epsilon, self.delta)
+        """The larger of both, and of how far its subject may be."""
+        return max(self.epsilon, self.delta, self.moved)
 
     @property
     def is_approximate(self) -> bool:

@@ -48,9 +48,14 @@ def several_status(options: Mapping[str, Any]) -> int | None:
     if found.ending is Ending.INTERRUPTED:
         return INTERRUPTED
     require = options["require"]
-    if require is None or found.verdict(QUESTIONS[require]) is Verdict.PROVED:
+    if require is None:
         return 0
-    click.echo(f"isoptimal: --require {require} is not met: {found.verdict(QUESTIONS[require]).value}", err=True)
+    finding = found.findings[QUESTIONS[require].value]
+    is_elsewhere = finding.level == "near"  # of another network, which was not given
+    if finding.verdict is Verdict.PROVED and not is_elsewhere:
+        return 0
+    said = f"proved, but {finding.reason}" if is_elsewhere else finding.verdict.value
+    click.echo(f"isoptimal: --require {require} is not met: {said}", err=True)
     return 1
 
 

@@ -38,6 +38,11 @@ LEGEND = (
     "approx.: proved up to ε, what is left of the gradient, relative to that of the decay, and δ, by how much the "
     "multipliers miss the slopes of the loss, relative to twice the decay"
 )
+OF_SUBJECTS = (
+    "near: proved of a network that is that near, relative to the norm of all parameters: neurons are put onto the "
+    "kinks that they are nearly at, and to 0 where they are nearly nothing"
+)
+LEVELS = {"approximate": "approx.", "near": "near"}
 OF_MARGINS = (
     "approx.: proved up to ε, what is left of the gradient, relative to the norm, and δ, the multipliers times what "
     "their margins are beyond the least one, relative to the squared norm"
@@ -121,6 +126,8 @@ def _reason(audit: AuditedVectors, question: Question) -> str:
                 return f"point {point} (counting from 0) is not on the side of its class"
             return f"the target of point {point} (counting from 0) is not met"
         case VectorStationary() as proof:
+            if proof.subject is not None:
+                return f"of a network within {small(proof.moved)} of it (relative): {_up_to(proof)}"
             if not proof.own_tolerance:
                 return f"stationary exactly, with multipliers at {count(len(proof.multipliers), 'point')}"
             return _up_to(proof)
@@ -162,7 +169,8 @@ def _why_open(audit: AuditedVectors, question: Question) -> str:
     if question is Question.STATIONARY:
         known = audit.certificates.get("vector-stationary.json")
         if isinstance(known, VectorStationary):
-            return f"proved only {_up_to(known)}, which is more than asked"
+            of = "" if known.subject is None else f"of a network within {small(known.moved)} of it "
+            return f"proved only {of}{_up_to(known)}, which is more than asked"
         if "vector-not-stationary.json" in audit.certificates:
             return MAYBE.format(asked=open_at(Fraction(stationary["within"])))
         return "no multipliers were found, and no proof that there are none"
@@ -182,7 +190,7 @@ def vector_wording(audit: AuditedVectors, folder: str | None = None) -> Wording:
     rows = []
     for question in asked:
         finding = audit.facts["findings"][question.value]
-        level = "approx." if finding["level"] == "approximate" else ""
+        level = LEVELS.get(finding["level"] or "", "")
         rows.append((QUESTIONS[question.value], Verdict(finding["verdict"]), level, reasons[question.value]))
     kind = {Fraction(0): "ReLU ", Fraction(1): "linear "}.get(problem.slope, f"leaky ReLU (slope {problem.slope}) ")
     counts = "do not count in the norm (free)" if is_free(problem.bias) else "count in the norm (penalised)"
@@ -193,6 +201,7 @@ def vector_wording(audit: AuditedVectors, folder: str | None = None) -> Wording:
     points = f"{count(len(problem.inputs), 'point')} in dimension {len(problem.inputs[0])}"
     title = f"Network of {neurons} and {problem.outputs} outputs, on {points}", f"{audit.asked.words}; {biases}"
     legend = (LEGEND if problem.rules.IS_LOSS else OF_MARGINS,) if any(row[2] for row in rows) else ()
+    legend += (OF_SUBJECTS,) if any(row[2] == LEVELS["near"] for row in rows) else ()
     return Wording(
         title=title, notes=audit.notes, rows=tuple(rows), legend=legend, numbers=tuple(_numbers(audit, folder)),
         faults=(), steps=(),

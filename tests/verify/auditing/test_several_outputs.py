@@ -123,6 +123,24 @@ def test_a_zero_neuron_is_no_local_optimum():
     assert found.objective == (Fraction(13, 2), Fraction(13, 2))
 
 
+def test_a_network_near_its_kink(tmp_path):
+    """As it is it is far from stationary; the report says of which network it speaks."""
+    near = {"W": [[1.0, 1e-4]], "v": np.array([[1.0], [0.0]]), "slope": 0}
+    options = {"loss": "half-squared", "decay": 1, "reduction": "sum", "bias": "none"}
+    found = audit(near, np.eye(2), [[2.0, 0.0], [1.0, 1.0]], **options)
+    assert found.stationary.verdict is Verdict.PROVED
+    assert found.stationary.level == "near"
+    assert found.stationary.certificate.subject.hidden == ((1, 0),)
+    assert found.stationary.reason.startswith("of a network within 7.1e-5 of it (relative): up to ε")
+    assert found.local_optimum.verdict is Verdict.REFUTED  # as it is
+    assert "near: proved of a network that is that near" in " ".join(str(found).split())
+    found.save(tmp_path / "proofs")
+    assert decide_folder(tmp_path / "proofs").is_accepted
+    strict = audit(near, np.eye(2), [[2.0, 0.0], [1.0, 1.0]], **options, stationary_tol="1e-6")
+    assert strict.stationary.verdict is Verdict.REFUTED
+    assert strict.stationary.level == "exact"
+
+
 def test_the_terms_of_pytorch():
     """MSELoss averages over points and outputs, without ½; cross-entropy over points."""
     found = audit(UNITS, I3, 2 * I3, loss="squared", decay="0.3")
@@ -189,6 +207,18 @@ def test_the_command_line(tmp_path):
         runner.invoke(
             audit_command, [*files, "--warm-start", str(tmp_path)], standalone_mode=False, catch_exceptions=False
         )
+
+
+def test_what_is_required_is_of_the_network_itself(tmp_path):
+    np.savez(tmp_path / "near.npz", W=[[1.0, 1e-4]], v=np.array([[1.0], [0.0]]), slope=0)
+    np.savez(tmp_path / "at.npz", W=[[1.0, 0.0]], v=np.array([[1.0], [0.0]]), slope=0)
+    np.savez(tmp_path / "data.npz", X=np.eye(2), y=[[2.0, 0.0], [1.0, 1.0]])
+    options = [str(tmp_path / "data.npz"), "--loss", "half-squared", "--decay", "1", "--reduction", "sum"]
+    for name, status in (("at", 0), ("near", 1)):
+        whole = [str(tmp_path / f"{name}.npz"), *options, "--require", "stationary"]
+        done = CliRunner().invoke(audit_command, whole, standalone_mode=False)
+        assert done.return_value == status, done.output
+    assert "is not met: proved, but of a network within" in done.stderr
 
 
 def test_a_module_of_pytorch():

@@ -1,8 +1,9 @@
-"""Free hidden biases and free output biases of several outputs: exact answers by hand, and faults, by both checkers.
+"""Free biases of several outputs, and subjects near a network: exact answers by hand, and faults, by both checkers.
 
 Of `verify.checker.vector_statement`, `verify.checker.vector_bounds` and `verify.checker.vector_stationary`.
 """
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -18,7 +19,7 @@ from verify.checker.objectives import Decay
 from verify.checker.questions import Question, Verdict
 from verify.checker.vector_bounds import Cells, Linear, VectorDual
 from verify.checker.vector_certificates import VectorBound, VectorDoesNotFit, VectorValue, vector_about
-from verify.checker.vector_checking import VectorAccepted, check_vector, vector_answers
+from verify.checker.vector_checking import VectorAccepted, check_vector, read_vector_certificate, vector_answers
 from verify.checker.vector_statement import VectorNetwork, VectorProblem, vector_objective, weight_of
 from verify.checker.vector_stationary import Move, VectorNotLocal, VectorNotStationary, VectorStationary
 
@@ -190,3 +191,51 @@ def test_targets_met_with_a_free_output_bias():
     assert vector_objective(problem, network) == (0, 0)
     assert place(problem, network, VectorStationary([])) == ""
     assert place(problem, network, VectorDoesNotFit(0)) == "point"
+
+
+# ------------------------------------------------------------------------------------------------- subjects
+
+
+def near_kink():
+    """V.C_2 = 1 at the kink x_2 = (0, 1) of w = (1, 0): stationary there, and far from it where w leans by 1/1000."""
+    problem = VectorProblem([["1", "0"], ["0", "1"]], [["2", "0"], ["1", "1"]], "0", "none", "squared", PLAIN)
+    at = VectorNetwork("0", False, [["1", "0"]], [["1"], ["0"]], None)
+    return problem, replace(at, hidden=[["1", "1/1000"]]), at
+
+
+def test_a_subject_that_is_near():
+    problem, network, at = near_kink()
+    c = [[0, ["1", "0"]], [1, ["1", "1"]]]
+    proof = VectorStationary(c, [[1, 0, "0"]], subject=at, moved="1/1400")  # 1/1000 of a norm of sqrt(2)
+    assert place(problem, at, VectorStationary(c, [[1, 0, "0"]])) == ""
+    assert place(problem, network, proof) == ""
+    assert proof.own_tolerance == F(1, 1400)
+    assert proof.is_approximate
+    claim = sealed_vector(problem, proof, network).claim
+    assert "the subject, within 1/1400 of the network relative to its norm, is stationary" in claim
+    assert place(problem, network, replace(proof, moved="1/1500")) == "moved"
+    assert place(problem, network, replace(proof, moved="0")) == "moved"
+    assert place(problem, network, replace(proof, subject=None)) == "moved"
+    assert place(problem, at, replace(proof, moved="0")) == ""
+    wide = replace(at, hidden=[["1", "0"], ["0", "0"]], output=[["1", "0"], ["0", "0"]])
+    assert place(problem, network, replace(proof, subject=wide)) == "subject"
+    assert place(problem, network, replace(proof, subject=replace(at, hidden=[["1"]]))) == "subject"
+    lying = VectorStationary([[0, ["1", "0"]], [1, ["999/1000", "1"]]], subject=network, moved="1/1400")
+    assert place(problem, network, lying) == "epsilon"
+    fits = replace(problem, goal="min-norm", targets=[["1", "0"], ["0", "0"]])
+    assert place(fits, at, VectorStationary([[0, ["1", "0"]]])) == ""
+    assert place(fits, network, VectorStationary([[0, ["1", "0"]]], subject=at, moved="1/1400")) == "subject"
+
+
+def test_it_is_read_as_it_is_written():
+    problem, network, at = near_kink()
+    for proof in (VectorStationary([]), VectorStationary([], subject=at, moved="1/1400")):
+        sealed = sealed_vector(problem, proof, network)
+        assert read_vector_certificate(sealed.canonical_text()) == sealed
+        assert ("subject" in sealed.to_json()) is (proof.subject is not None)
+    told = sealed.to_json()
+    for wrong in ({"moved": "0"}, {"subject": None}):
+        with pytest.raises(CertificateError):
+            read_vector_certificate(json.dumps(told | wrong))
+        with pytest.raises(RefusedError):
+            second_check(problem.to_json(), network.to_json(), told | wrong)

@@ -23,6 +23,7 @@ from verify.deciders.vectors.arrays import as_vector_instance, exact_network, fl
 from verify.deciders.vectors.bounds import lower_bounds, span_of
 from verify.deciders.vectors.cells import find_cells
 from verify.deciders.vectors.descent import descents
+from verify.deciders.vectors.kinks import networks_at_kinks
 from verify.deciders.vectors.multipliers import exact_multipliers
 from verify.deciders.vectors.stationarity import stationary_proofs, ways_down
 
@@ -254,6 +255,45 @@ def test_a_kink_on_which_stationarity_rests():
     assert accepted(problem, network, proofs[0])
     assert proofs[0].kinks == ((1, 0, F(0)),)
     assert proofs[0].own_tolerance == 0
+
+
+def near_kink():
+    """The same with w that leans by 1/1000, and a neuron of which decay has left nearly nothing."""
+    problem = VectorProblem([["1", "0"], ["0", "1"]], [["2", "0"], ["1", "1"]], "0", "none", "squared", Decay("1", "1"))
+    hidden = [[F(1), F(1, 1000)], [F(1, 10**9), F(1, 10**9)]]
+    return problem, VectorNetwork("0", False, hidden, [[F(1), F(1, 10**9)], [F(0), F(0)]], None)
+
+
+def test_a_network_near_a_kink_is_told_of_at_it():
+    problem, network = near_kink()
+    proofs = list(stationary_proofs(problem, network, F(1, 100)))
+    near, exact = proofs
+    assert near.subject.hidden == ((1, 0), (0, 0))
+    assert near.subject.output == ((1, 0), (0, 0))
+    assert near.epsilon == near.delta == 0
+    assert F(1, 1500) < near.moved < F(1, 1400)
+    assert accepted(problem, network, near)
+    assert exact.own_tolerance == 0
+    assert accepted(problem, network, exact)  # as it is it is not stationary
+    literal, *_ = stationary_proofs(problem, network, F(0))
+    assert literal.subject is None
+    assert literal.epsilon > F(1, 2)
+    strict, *_ = stationary_proofs(problem, network, F(1, 10**4))
+    assert strict.subject is None  # it is farther than that
+
+
+def test_networks_at_kinks():
+    problem, network = near_kink()
+    assert [*networks_at_kinks(replace(problem, slope="1"), network)] == []
+    *_, last = networks_at_kinks(problem, network)
+    assert last.hidden == ((1, 0), (0, 0))
+    leaning = replace(network, hidden=[[F(1), F(1, 3)], network.hidden[1]])  # no kink is near
+    assert all(found.hidden[0] == leaning.hidden[0] for found in networks_at_kinks(problem, leaning))
+    both = VectorProblem([["1", "0"], ["1", "1/1000"]], [["2", "0"]] * 2, "0", "none", "squared", Decay("1", "1"))
+    stuck = replace(network, hidden=[[F(1, 10**4), F(1)], network.hidden[1]])
+    found = [one.hidden[0] for one in networks_at_kinks(both, stuck)]
+    assert found[-1] == stuck.hidden[0]  # at both kinks nothing would be left
+    assert any(w != stuck.hidden[0] and w[0] == 0 for w in found)
 
 
 def test_ways_down():

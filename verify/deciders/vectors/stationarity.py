@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
+from operator import sub
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy as np
 from solvers.vectors.vector_instance import VectorInstance, activated
 from solvers.vectors.vector_search import longest
 from verify.checker.errors import IsoptimalError
-from verify.checker.exact import sqrt_upper
+from verify.checker.exact import sqrt_upper, squared_norm
 from verify.checker.vector_certificates import VectorCertificate
 from verify.checker.vector_statement import (
     VectorNetwork,
@@ -29,6 +31,7 @@ from verify.checker.vector_statement import (
 from verify.checker.vector_stationary import Move, VectorNotLocal, VectorNotStationary, VectorStationary
 from verify.deciders.rounding import ceil_dyadic, dyadic
 from verify.deciders.vectors.arrays import as_vector_instance, float_network
+from verify.deciders.vectors.kinks import networks_at_kinks
 from verify.numbers.floats import to_float, to_floats, to_matrix
 
 if TYPE_CHECKING:
@@ -50,16 +53,39 @@ def stationary_proofs(
     problem: VectorProblem, network: VectorNetwork, tolerance: Fraction
 ) -> Iterator[VectorCertificate]:
     """Candidates: stationary exactly, or up to epsilon and delta; not up to `tolerance`, or not exactly."""
-    best: VectorStationary | None = None
-    for proof in _stationary(problem, network):
-        found = _with_ends(problem, network, proof)
-        if found is not None and (best is None or found.own_tolerance < best.own_tolerance):
-            best = found
+    best = _best(problem, network)
+    if problem.rules.IS_LOSS and tolerance and (best is None or best.own_tolerance > tolerance):
+        best = _near(problem, network, tolerance, best)
     if best is not None:
         yield best
     if problem.rules.IS_LOSS and (best is None or best.own_tolerance):
         is_near = best is not None and best.own_tolerance <= tolerance
         yield from _refuted(problem, network, Fraction(0) if is_near else tolerance)
+
+
+def _best(problem: VectorProblem, network: VectorNetwork) -> VectorStationary | None:
+    """Of the candidates the one with the least epsilon and delta."""
+    ended = (_with_ends(problem, network, proof) for proof in _stationary(problem, network))
+    return min((proof for proof in ended if proof is not None), key=lambda one: one.own_tolerance, default=None)
+
+
+def _near(
+    problem: VectorProblem, network: VectorNetwork, tolerance: Fraction, best: VectorStationary | None
+) -> VectorStationary | None:
+    """That of a network with near-kinks as kinks, at most `tolerance` away, where it is better than `best`."""
+    size = squared_norm(_parameters(network))
+    for subject in networks_at_kinks(problem, network):
+        apart = squared_norm(map(sub, _parameters(subject), _parameters(network)))
+        moved = ceil_dyadic(sqrt_upper(apart / size), 30) if size and apart else Fraction(0)
+        found = _best(problem, subject) if 0 < moved <= tolerance else None
+        found = None if found is None else replace(found, subject=subject, moved=moved)
+        if found is not None and (best is None or found.own_tolerance < best.own_tolerance):
+            best = found
+    return best
+
+
+def _parameters(network: VectorNetwork) -> list[Fraction]:
+    return [*chain(*network.hidden, *network.output, network.shift)]
 
 
 def _stationary(problem: VectorProblem, network: VectorNetwork) -> Iterator[VectorStationary]:

@@ -57,6 +57,13 @@ def samples():
     yield errors, moved_bias, VectorNotLocal(Move([["0", "-1"]], [["0"], ["0"]], None))
     yield sides, apart, VectorStationary([[0, ["-2/5", "2/5"]], [1, ["2/5", "-2/5"]]], epsilon="1/2")
     yield sides, apart, VectorValue("3/4", "3/4")
+    leaning = VectorNetwork("0", False, [["1", "1/1000"]], [["1"], ["0"]], None)
+    upright = VectorNetwork("0", False, [["1", "0"]], [["1"], ["0"]], None)
+    kinks = VectorProblem([["1", "0"], ["0", "1"]], [["2", "0"], ["1", "1"]], "0", "none", "squared", PLAIN)
+    near = VectorStationary(
+        [[0, ["1", "0"]], [1, ["1", "1"]]], [[1, 0, "0"]], "1/100", "1/100", subject=upright, moved="1/1400"
+    )
+    yield kinks, leaning, near
     yield problem, None, saddle_bound(problem)
     yield units, None, units_bound(units)
     yield margins, None, classes_bound(margins)
