@@ -21,10 +21,12 @@ __all__ = ["Closed", "Weight", "climbed", "squared_bound"]
 Weight: TypeAlias = tuple[int, str, int, str, float]
 """(r, end, t, end, n), an end "+" or "-"."""
 
-MOST_PRODUCTS = 400
-"""Products up to which those of different rows are used."""
+MOST_PRODUCTS = 120
+"""Of ends of different rows, those of the rows that are least at right angles."""
 
-MOST_LEAVES = 256
+MOST_LEAVES, MOST_WORK = 256, 5 * 10**7
+"""Leaves, and the sum over them of the square of products times variables, beyond which nothing is split: seconds."""
+
 STEPS, SHRINK = 30, 0.1
 """Newton steps for each barrier, and how much smaller the next one is."""
 
@@ -73,14 +75,15 @@ def squared_bound(
     may prove less than is true.
     """
     tree: list[int | Closed] = []
-    count = 0
+    count, spent = 0, 0
 
     def grow(path: Mapping[int, int]) -> None:
-        nonlocal count
+        nonlocal count, spent
         leaf = _Leaf(rows, weights, slope, path)
         bound, split = leaf.solved()
-        count += 1
-        if bound <= target or split is None or count >= MOST_LEAVES or is_late(deadline):
+        count, spent = count + 1, spent + leaf.work
+        is_long = count >= MOST_LEAVES or spent >= MOST_WORK or is_late(deadline)
+        if bound <= target or split is None or is_long:
             tree.append(Closed(bound, leaf.products()))
             return
         tree.append(split)
@@ -108,7 +111,8 @@ class _Leaf:
         self.scale = float(np.linalg.norm(scaled)) ** 2 or 1.0
         image = (scaled.T @ after) / np.sqrt(self.scale)
         self.ends = {(r, end): after[r] - (slope if end == "+" else 1.0) * before[r] for r, end in _ends(len(rows))}
-        self.names = list(_pairs(self.open, path, slope, len(rows)))
+        cosines = np.abs(before @ before.T)
+        self.names = list(_pairs(self.open, path, slope, cosines))
         self.is_free = np.array([True, *(r == t and one != other for r, one, t, other in self.names)])
         unit = np.zeros((whole, whole))
         unit[: self.size, : self.size] = np.eye(self.size)
@@ -116,6 +120,7 @@ class _Leaf:
         self.matrices = np.array([unit, *(-(form + form.T) / 2 for form in forms)])
         self.constant = -image.T @ image
         self.y = np.zeros(0)
+        self.work = (len(self.matrices) * whole) ** 2
 
     def _start(self) -> Floats:
         """Strictly inside: the weight of the product 0 of each open row far below 0, b large."""
@@ -194,12 +199,12 @@ def _ends(count: int) -> Iterator[tuple[int, str]]:
 
 
 def _pairs(
-    open_rows: Sequence[int], path: Mapping[int, int], slope: float, count: int
+    open_rows: Sequence[int], path: Mapping[int, int], slope: float, cosines: Floats
 ) -> Iterator[tuple[int, str, int, str]]:
-    """The products that may help: both ends of open rows, and ends of different rows where these are not too many."""
+    """The products that may help: both ends of open rows, and ends of different rows, not too many."""
     if slope == 1.0:
         return
     yield from ((r, "+", r, "-") for r in open_rows)
-    ends = [(r, end) for r, end in _ends(count) if r not in path or (path[r] > 0) == (end == "+")]
-    if len(ends) * (len(ends) - 1) // 2 <= MOST_PRODUCTS:
-        yield from ((r, a, t, b) for k, (r, a) in enumerate(ends) for t, b in ends[k + 1 :] if r != t)
+    ends = [(r, end) for r, end in _ends(len(cosines)) if r not in path or (path[r] > 0) == (end == "+")]
+    pairs = [(r, a, t, b) for k, (r, a) in enumerate(ends) for t, b in ends[k + 1 :] if r != t]
+    yield from sorted(pairs, key=lambda pair: -cosines[pair[0], pair[2]])[:MOST_PRODUCTS]

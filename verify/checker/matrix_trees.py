@@ -10,12 +10,13 @@ Source: `docs/mathematics.md`, 13.12 "Several ReLU layers".
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
+from operator import mul
 from typing import Literal, TypeAlias
 
 from verify.checker.codec import Record
 from verify.checker.dual_trees import leaves
 from verify.checker.errors import require
-from verify.checker.exact import is_rational
+from verify.checker.exact import common_integers, is_rational
 from verify.checker.statement import Index
 
 End: TypeAlias = Literal["+", "-"]
@@ -72,24 +73,35 @@ class Activated:
         for column in zip(*self.weights.values(), strict=True):
             pairs = list(zip(column, (after[r] for r in self.weights), strict=True))
             summed = [sum((w * row[c] for w, row in pairs), zero) for c in range(whole)]
-            _subtract(form, summed, summed, Fraction(1))
+            form = [
+                [z - one * other for z, other in zip(row, summed, strict=True)]
+                for row, one in zip(form, summed, strict=True)
+            ]
         for k, (r, one, t, other, n) in enumerate(leaf.products):
             is_known = r in self.rows and t in self.rows
             require(is_known, f"{here}.products[{k}]", "is not of rows that are listed")
             is_zero = r == t and one != other
             require(n >= 0 or is_zero, f"{here}.products[{k}]", "has a negative weight")
-            first, second = (
-                [s - (self.slope if end == "+" else 1) * z for s, z in zip(after[q], before[q], strict=True)]
-                for q, end in ((r, one), (t, other))
-            )
-            _subtract(form, first, second, n)
-        return form
+        ends = {
+            (r, end): [s - (self.slope if end == "+" else 1) * z for s, z in zip(after[r], before[r], strict=True)]
+            for r in self.rows
+            for end in ("+", "-")
+        }
+        return _without(form, ends, leaf.products)
 
 
-def _subtract(form: Matrix, one: Sequence[Fraction], other: Sequence[Fraction], n: Fraction) -> None:
-    """Less n times the product of two linear forms."""
-    for i, row in enumerate(form):
-        form[i] = [z - n * (one[i] * other[k] + one[k] * other[i]) / 2 for k, z in enumerate(row)]
+def _without(form: Matrix, ends: Mapping[tuple[int, str], Sequence[Fraction]], products: Sequence[Product]) -> Matrix:
+    """The form less the sum of the products, which is added up in integers."""
+    rows, unit = common_integers(ends.values())
+    (weights,), scale = common_integers([[n for *_, n in products]])
+    whole, vectors = len(form), dict(zip(ends, rows, strict=True))
+    beside = {name: [0] * whole for name in ends}
+    for (r, one, t, other, _), n in zip(products, weights, strict=True):
+        beside[r, one] = [z + n * w for z, w in zip(beside[r, one], vectors[t, other], strict=True)]
+    columns, others = list(zip(*vectors.values(), strict=True)), list(zip(*beside.values(), strict=True))
+    total = [[sum(map(mul, column, other)) for other in others] for column in columns]
+    share = Fraction(1, 2 * unit * unit * scale)
+    return [[z - share * (total[i][k] + total[k][i]) for k, z in enumerate(row)] for i, row in enumerate(form)]
 
 
 def is_semidefinite(form: Matrix) -> bool:

@@ -42,7 +42,10 @@ SHORT = 64
 NEAR = 1e-3
 """Multipliers this near to short numbers, the largest being 1, are tried as these as well."""
 
-MARGINS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-4)
+FEW = 8
+"""Multipliers up to which short ones are tried."""
+
+MARGINS = (1e-9, 1e-7, 1e-5, 1e-3)
 """By how much, relative, beta^2 is above what floats say, in turn."""
 
 
@@ -79,7 +82,7 @@ def relu_bound(problem: Problem, tolerance: float, deadline: float | None) -> Lo
     pairs = {int(i): (z, int(s)) for i, z, s in zip(asked, scaled, signs, strict=True) if z}
     short = {i: Fraction(z).limit_denominator(SHORT) for i, (z, _) in pairs.items()}
     choices = [{i: dyadic(z, 30) for i, (z, _) in pairs.items()}]
-    if all(abs(to_float(short[i]) - z) < NEAR for i, (z, _) in pairs.items()):
+    if len(pairs) <= FEW and all(abs(to_float(short[i]) - z) < NEAR for i, (z, _) in pairs.items()):
         choices.append({i: z for i, z in short.items() if z})
     found = [_bound(problem, {i: pairs[i][1] * z for i, z in mu.items()}, tolerance, deadline) for mu in choices]
     return max(filter(None, found), key=lambda proof: proof.bracket[0] or 0, default=None)
