@@ -6,6 +6,7 @@ from benchmarks.instances import relative_gap
 from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
 from solvers.arrays import Floats
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.deciders.finding import Ending
@@ -18,7 +19,8 @@ def audited(
     instance: str, network: Network, rows: Floats, labels: Floats, plan: Plan, *, goal: str = "", tol: float = 1e-6
 ) -> tuple[Row, Audit]:
     """The row and the last audit: reading the arrays, all questions, every certificate checked."""
-    time, result = measure(lambda: audit(network, (rows[:, :-1], labels), tol=tol, time_limit=LIMIT), plan)
+    time, found = measure(lambda: audit(network, (rows[:, :-1], labels), tol=tol, time_limit=LIMIT), plan)
+    result = of_one_output(found)
     verdicts = "/".join(f.verdict.value for f in (result.fits, result.stationary, result.global_any_width))
     note = f"{result.status}; fits/stationary/global: {verdicts}"
     if result.excess is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from benchmarks.table import Row
 from solvers.any_width.scaling import scaled
 from solvers.own_width.incumbents import Incumbents
 from solvers.own_width.setting import Setting
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.loop import audit, pose
 from verify.auditing.record import Audit
 from verify.checker.errors import InputError
@@ -58,11 +60,15 @@ def _cases() -> Iterator[tuple[str, Callable[[], Audit | None]]]:
             yield f"case {path.parent.parent.name}/{path.parent.name}", partial(_of_case, path)
 
 
+def _audited(network: Network, data: Dataset, **options: Any) -> Audit:
+    return of_one_output(audit(network, data, **options))
+
+
 def _of_case(path: Path) -> Audit | None:
     try:
         case = read_case(path)
         problem = case.problem
-        return audit(
+        return _audited(
             case.network,
             problem.data,
             goal=problem.goal,
@@ -81,7 +87,7 @@ def _examples() -> Iterator[tuple[str, Callable[[], Audit | None]]]:
             if path.name != "data.npz":
                 yield (
                     f"{folder.name}, {path.stem}",
-                    partial(audit, read(path, output_bias="neuron"), read_data(folder / "data.npz")),
+                    partial(_audited, read(path, output_bias="neuron"), read_data(folder / "data.npz")),
                 )
 
 
@@ -93,7 +99,7 @@ def _pruned() -> Iterator[tuple[str, Callable[[], Audit | None]]]:
                 continue
             found = pruned(read(path, output_bias="neuron"), data)
             if found is not None:
-                yield f"{name}, {path.stem}, {found.width} neurons", partial(audit, found, data, relax=False)
+                yield f"{name}, {path.stem}, {found.width} neurons", partial(_audited, found, data, relax=False)
 
 
 def pruned(network: Network, data: Dataset) -> Network | None:

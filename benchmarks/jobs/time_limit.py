@@ -12,6 +12,7 @@ from benchmarks.measuring import Plan, measure
 from benchmarks.table import Row, seconds
 from solvers.arrays import Floats
 from solvers.clock import reading
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.loop import audit
 from verify.problem.network import Network
 
@@ -44,7 +45,8 @@ def given(points: int, columns: int, width: int, goal: str) -> tuple[Network, tu
 
 def _row(instance: str, network: Network, data: tuple[Floats, Floats], goal: str, limit: float) -> Row:
     with reading(time.process_time):
-        used, result = measure(lambda: audit(network, data, goal=goal, time_limit=limit), Plan(repeat=1))
+        used, found = measure(lambda: audit(network, data, goal=goal, time_limit=limit), Plan(repeat=1))
+    result = of_one_output(found)
     allowed = (1 + SHARE) * limit + SECONDS
     word = "within" if used.processor <= allowed else "BEYOND"
     note = f"limit {seconds(limit)} s, CPU {seconds(used.processor)} s: {word} {seconds(allowed)} s; {result.status}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from verify.auditing.record import Audit
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit, a_tolerance
 from verify.problem.members import trains_all
@@ -18,7 +19,14 @@ from verify.readers.several_outputs import several_outputs
 if TYPE_CHECKING:
     from verify.auditing.vector_audit import VectorAudit
 
-__all__ = ["audited_several"]
+__all__ = ["audited_several", "of_one_output"]
+
+
+def of_one_output(found: Audit | VectorAudit) -> Audit:
+    """The audit, for a caller who asks what is asked of one output alone. Raises InputError for several outputs."""
+    if isinstance(found, Audit):
+        return found
+    raise InputError("the network has several outputs, of which this is not asked: `audit` says what is known of it")
 
 
 def audited_several(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import final
 
 from solvers.clock import now
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.checker.errors import InputError
@@ -231,6 +232,8 @@ class _Question:
     def audited(self, decay: Fraction, seconds: float) -> Audit:
         """The audit of a network of zeros, with the best constant, at this decay."""
         constant = dyadic(self.at(decay)[0], 60)
-        return audit(
-            self.network(constant), self.data, goal=self.goal(decay), bias=self.bias, tol=NEARLY, time_limit=seconds
+        return of_one_output(
+            audit(
+                self.network(constant), self.data, goal=self.goal(decay), bias=self.bias, tol=NEARLY, time_limit=seconds
+            )
         )

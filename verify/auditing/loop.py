@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from verify.auditing import regularised
 from verify.auditing.asked import Asked, Terms, pose, posed
@@ -62,6 +62,7 @@ from verify.readers.reading import MissingOptionsError, Options, frozen_given
 
 if TYPE_CHECKING:
     from solvers.any_width.dual_cuts import Progress
+    from verify.auditing.vector_audit import VectorAudit
 
 __all__ = ["answered", "audit", "certified_bracket", "pose", "steps_of"]
 
@@ -174,7 +175,7 @@ def audit(
     classes: Sequence[object] | None = None,
     standardise: object = None,
     trust_pickle: bool = False,
-) -> Audit:
+) -> Audit | VectorAudit:
     """Is `network` a KKT point, a local, a global optimum of the max-margin or min-norm problem on `data`? Or, with
     `loss` and `decay`, of what it was trained for?
 
@@ -256,7 +257,7 @@ def audit(
         },
     )  # fmt: skip
     if several is not None:
-        return cast("Audit", several)
+        return several
     clock = Clock(a_time_limit(time_limit))
     terms = Terms.of(
         tol=tol,

@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.auditing.steps import proposed
@@ -56,10 +57,10 @@ def audited(instance: Instance, tolerance: Fraction = TOLERANCE, near: Fraction 
     Raises KeyboardInterrupt at Ctrl-C.
     """
     problem = instance.problem
-    found = audit(
+    found = of_one_output(audit(
         instance.network, problem.data, goal=problem.goal, bias=problem.bias, trained=problem.trained, tol=tolerance,
         stationary_tol=near, fit_tol=problem.fit_tolerance or None, relax=False,
-    )  # fmt: skip
+    ))  # fmt: skip
     if found.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     return found

@@ -334,28 +334,31 @@ def _audited(
     symbolic: bool,
     layers: bool,
 ) -> Audit:
+    from verify.auditing.asking_several import of_one_output
     from verify.auditing.loop import audit
     from verify.cli.progress import shown_progress
 
     with quiet_solvers(), shown_progress() as progress:
         try:
-            return audit(
-                task.network,
-                task.data,
-                goal=task.goal,
-                bias=task.bias,
-                trained=task.trained,
-                tol=tol,
-                stationary_tol=stationary_tol,
-                fit_tol=task.fit_tol,
-                output_bias=task.output_bias.value if has_bias(task.output_bias) else "refuse",
-                near=near,
-                time_limit=None if time_limit is None else to_float(time_limit),
-                progress=progress,
-                warm_start=warm_start,
-                symbolic=symbolic,
-                layers=layers,
-                notes=task.notes,
+            return of_one_output(
+                audit(
+                    task.network,
+                    task.data,
+                    goal=task.goal,
+                    bias=task.bias,
+                    trained=task.trained,
+                    tol=tol,
+                    stationary_tol=stationary_tol,
+                    fit_tol=task.fit_tol,
+                    output_bias=task.output_bias.value if has_bias(task.output_bias) else "refuse",
+                    near=near,
+                    time_limit=None if time_limit is None else to_float(time_limit),
+                    progress=progress,
+                    warm_start=warm_start,
+                    symbolic=symbolic,
+                    layers=layers,
+                    notes=task.notes,
+                )
             )
         except InputError as error:
             raise InputError(f"{task.place}: {error}") from error

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.loop import audit
 from verify.auditing.record import Audit
 from verify.deciders.finding import Ending
@@ -51,17 +52,19 @@ def redecide(case: Case) -> Audit:
     """The audit of the network of a case within `TOLERANCE`. Raises KeyboardInterrupt when it is interrupted."""
     problem = case.problem
     within = problem.fit_tolerance or None
-    found = audit(
-        case.network,
-        problem.data,
-        goal=problem.goal,
-        bias=problem.bias,
-        trained=problem.trained,
-        tol=TOLERANCE,
-        fit_tol=within,
-        output_bias=problem.output_bias.value if has_bias(problem.output_bias) else "refuse",
-        relax=False,
-        near=case.near or None,
+    found = of_one_output(
+        audit(
+            case.network,
+            problem.data,
+            goal=problem.goal,
+            bias=problem.bias,
+            trained=problem.trained,
+            tol=TOLERANCE,
+            fit_tol=within,
+            output_bias=problem.output_bias.value if has_bias(problem.output_bias) else "refuse",
+            relax=False,
+            near=case.near or None,
+        )
     )
     if found.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt

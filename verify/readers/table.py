@@ -127,8 +127,8 @@ SOURCES: tuple[Source, ...] = (
     Source(
         module="sklearn_estimators",
         title="scikit-learn, `.skops`",
-        reads="`MLPClassifier` of two classes, `MLPRegressor` of one target; ReLU or identity. They always have an "
-        "output bias. Pipelines of scalers, searches and `TransformedTargetRegressor` too: `audit` scales the data as "
+        reads="`MLPClassifier`, `MLPRegressor`; ReLU or identity. [Three and more classes and several targets]"
+        "(docs/vector.md) of one hidden layer by `audit`. They always have an output bias. Pipelines of scalers, searches and `TransformedTargetRegressor` too: `audit` scales the data as "
         "they do, `--fold` puts the scalers into the weights",
         extra="sklearn",
         suffixes=(".skops",),

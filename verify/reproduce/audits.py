@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from solvers.paper_data.dataset import PaperData
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.loop import audit
 from verify.numbers.floats import to_float
 from verify.problem.network import Network
@@ -25,12 +26,14 @@ def audited(
     Numbers are floats nearest to exact ones; of the bracket the lower end is rounded down and the upper end up, so that
     it stays one.
     """
-    found = audit(
-        Network.two_layer(W, v, slope=slope),
-        Dataset(data.inputs.tolist(), data.targets.tolist()),
-        goal="max-margin",
-        time_limit=time_limit,
-        relax=False,
+    found = of_one_output(
+        audit(
+            Network.two_layer(W, v, slope=slope),
+            Dataset(data.inputs.tolist(), data.targets.tolist()),
+            goal="max-margin",
+            time_limit=time_limit,
+            relax=False,
+        )
     )
     best = found.better
     bracket = found.bracket

@@ -82,9 +82,10 @@ def assert_globally_optimal(
 
 
 def _audited(network: object, data: object, y: object, near: float, options: dict[str, Any]) -> Audit:
+    from verify.auditing.asking_several import of_one_output
     from verify.auditing.loop import audit
 
-    return audit(network, data, y, **({"near": near} if near else {}), **{"relax": False, **options})
+    return of_one_output(audit(network, data, y, **({"near": near} if near else {}), **{"relax": False, **options}))
 
 
 def _passed(result: Audit, finding: Finding, meant: str, near: float, within: Fraction = Fraction(0)) -> Audit:

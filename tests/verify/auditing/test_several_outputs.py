@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from verify import audit
+from verify.auditing.asking_several import of_one_output
 from verify.auditing.vector_audit import VectorAudit
 from verify.checker.errors import InputError
 from verify.checker.folder import decide_folder
@@ -20,6 +21,7 @@ from verify.checker.questions import Question, Verdict
 from verify.cli.auditing import audit_command
 from verify.cli.places import check_folder
 from verify.report.several_outputs import vector_as_html, vector_reasons
+from verify.testing.assertions import assert_globally_optimal
 
 I3 = np.eye(3)
 UNITS = {"W": I3, "v": I3, "slope": 0}
@@ -180,6 +182,15 @@ def test_what_is_not_asked_of_several_outputs():
     assert "left out" in str(audit({**UNITS, "b2": [0, 0, 0]}, I3, I3))
     with pytest.raises(TypeError, match="truth value"):
         bool(audit(UNITS, I3, I3))
+
+
+def test_what_is_asked_of_one_output_alone():
+    one = audit({"W": [[1.0]], "v": [1.0], "slope": 0}, [[1.0]], [1.0])
+    assert of_one_output(one) is one
+    with pytest.raises(InputError, match="the network has several outputs"):
+        of_one_output(audit(UNITS, I3, I3))
+    with pytest.raises(InputError, match="the network has several outputs"):
+        assert_globally_optimal(UNITS, (I3, I3))
 
 
 def test_two_outputs_beside_labels_are_read_as_one():

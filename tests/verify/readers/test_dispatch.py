@@ -42,7 +42,7 @@ def test_a_name_that_is_too_long(tmp_path):
 
 
 def test_a_file_beyond_the_bound(tmp_path, monkeypatch):
-    monkeypatch.setattr("verify.readers.read_bytes", lambda path: read_bytes(path, 3))
+    monkeypatch.setattr("verify.readers.loading.read_bytes", lambda path: read_bytes(path, 3))
     path = tmp_path / "net.json"
     path.write_text("{  }")
     assert refusal(read, path) == f"{path} is larger than 3 bytes: audit fewer points"
