@@ -234,8 +234,9 @@ def audit(
     Of a network with several outputs (one for each class 0, 1, ..., or for each column of targets; two outputs where
     the targets have two columns) the answers are a `verify.auditing.vector_audit.VectorAudit`, which has these
     findings, `.bracket`, `.excess` and `.better`, prints and saves likewise. That is asked of one hidden layer, with
-    the losses squared, half-squared and logistic (cross-entropy for classes), or for max-margin (pairwise margins) and
-    min-norm.
+    the losses squared, half-squared and logistic (cross-entropy for classes), for what scikit-learn trained for
+    (`goal="trained"`), or for max-margin (pairwise margins) and min-norm. `tol` is that of the bracket; `near` is not
+    asked: the row of stationarity says itself when it is about a network near the given one.
 
     The `Audit` prints as a report, and has `.fits`, `.stationary`, `.local_optimum`, `.global_optimum` and
     `.global_any_width` (each with a `.verdict`), `.bracket` and `.excess`, the `.better` network, `.diagnosis` and

@@ -128,8 +128,9 @@ SOURCES: tuple[Source, ...] = (
         module="sklearn_estimators",
         title="scikit-learn, `.skops`",
         reads="`MLPClassifier`, `MLPRegressor`; ReLU or identity. [Three and more classes and several targets]"
-        "(docs/vector.md) of one hidden layer by `audit`. They always have an output bias. Pipelines of scalers, searches and `TransformedTargetRegressor` too: `audit` scales the data as "
-        "they do, `--fold` puts the scalers into the weights",
+        "(docs/vector.md) of one hidden layer by `audit`. They always have an output bias. Pipelines of scalers, "
+        "searches and `TransformedTargetRegressor` too: `audit` scales the data as they do, `--fold` puts the scalers "
+        "into the weights",
         extra="sklearn",
         suffixes=(".skops",),
         load="load_skops",
