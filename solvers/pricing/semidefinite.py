@@ -16,7 +16,7 @@ import numpy as np
 from solvers.arrays import Floats
 from solvers.clock import is_late, poll
 
-__all__ = ["Closed", "Weight", "climbed", "squared_bound"]
+__all__ = ["MOST_WORK", "Closed", "Weight", "climbed", "squared_bound"]
 
 Weight: TypeAlias = tuple[int, str, int, str, float]
 """(r, end, t, end, n), an end "+" or "-"."""
@@ -67,12 +67,12 @@ def climbed(rows: Floats, weights: Floats, slope: float, starts: Floats) -> tupl
 
 
 def squared_bound(
-    rows: Floats, weights: Floats, slope: float, target: float, deadline: float | None = None
+    rows: Floats, weights: Floats, slope: float, target: float, deadline: float | None = None, work: float = MOST_WORK
 ) -> tuple[float, list[int | Closed]]:
     """(b, tree in pre-order): ||H(u)||^2 <= b ||u||^2, up to rounding, b at most `target` where that was reached.
 
-    A number r splits into x_r.u >= 0, then x_r.u <= 0. Not complete: of a cell where all rows are decided the products
-    may prove less than is true.
+    work: that of leaves, beyond which nothing is split. A number r splits into x_r.u >= 0, then x_r.u <= 0. Not
+    complete: of a cell where all rows are decided the products may prove less than is true.
     """
     tree: list[int | Closed] = []
     count, spent = 0, 0
@@ -82,7 +82,7 @@ def squared_bound(
         leaf = _Leaf(rows, weights, slope, path)
         bound, split = leaf.solved()
         count, spent = count + 1, spent + leaf.work
-        is_long = count >= MOST_LEAVES or spent >= MOST_WORK or is_late(deadline)
+        is_long = count >= MOST_LEAVES or spent >= work or is_late(deadline)
         if bound <= target or split is None or is_long:
             tree.append(Closed(bound, leaf.products()))
             return

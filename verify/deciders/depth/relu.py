@@ -9,22 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import cast
+from functools import partial
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from solvers.any_width.label_cuts import label_multipliers
 from solvers.instance import SearchStatus
-from solvers.pricing.semidefinite import Closed, climbed, squared_bound
+from solvers.pricing.semidefinite import MOST_WORK, Closed, climbed, squared_bound
 from verify.checker.depth import power_of, sharing
 from verify.checker.depth_duals import LowerBoundRelu, activations
-from verify.checker.exact import root_ends
+from verify.checker.exact import Number, root_ends
 from verify.checker.matrix_trees import End, MatrixNodes, Semidefinite
 from verify.checker.multipliers import coefficients, dual_value
 from verify.deciders.depth.any_width import AnyWidthSearch
 from verify.deciders.proposal import certified
 from verify.deciders.rounding import dyadic
-from verify.deciders.time_limits import is_late, share
+from verify.deciders.time_limits import is_late, share, within
 from verify.numbers.floats import float_factors, float_rows, to_float
 from verify.problem.problem import Problem
 
@@ -38,6 +39,9 @@ MOST_ROWS = 16
 
 SHORT = 64
 """Denominators of short numbers."""
+
+SHARE = 0.3
+"""Of the time, for the multipliers; of what is left then as much is not used."""
 
 NEAR = 1e-3
 """Multipliers this near to short numbers, the largest being 1, are tried as these as well."""
@@ -62,30 +66,54 @@ def relu_search(problem: Problem, tolerance: float, deadline: float | None) -> A
     """
     if len(problem.rows) > LARGEST or len(problem.rows[0]) > MOST_COLUMNS:
         return AnyWidthSearch(None, (), SearchStatus.LARGE)
-    found = relu_bound(problem, tolerance, deadline)
-    return AnyWidthSearch(found, (), SearchStatus.TIME if is_late(deadline) else SearchStatus.OPTIMAL)
+    mu = within(share(deadline, SHARE), partial(_multipliers, problem, share(deadline, SHARE)))
+    found: list[LowerBoundRelu | None] = []
+    for work in (0.0, MOST_WORK):  # a leaf, then a tree
+        limit = share(deadline, 1 - SHARE)
+        found.append(within(limit, partial(_best, problem, mu, tolerance, limit, work)))
+    status = SearchStatus.TIME if is_late(deadline) else SearchStatus.OPTIMAL
+    return AnyWidthSearch(max(filter(None, found), key=_lower, default=None), (), status)
+
+
+def _lower(proof: LowerBoundRelu) -> Number:
+    return proof.bracket[0] or Fraction(0)
 
 
 def relu_bound(problem: Problem, tolerance: float, deadline: float | None) -> LowerBoundRelu | None:
     """The better bound of the multipliers that floats find, and of short ones near them; None where none is proved."""
+    return _best(problem, _multipliers(problem, share(deadline, 0.5)), tolerance, deadline, MOST_WORK)
+
+
+Guess: TypeAlias = "dict[int, tuple[float, int]]"
+"""For points their |multiplier|, the largest being 1, and its sign."""
+
+
+def _multipliers(problem: Problem, deadline: float | None) -> Guess | None:
+    """Of few points; None where there are none, or too many."""
     eps = to_float(problem.fit_tolerance)
     targets = np.array([to_float(y) for y in problem.targets])
     asked = np.flatnonzero(np.abs(targets) > eps)
     rows = float_rows(problem)[asked]
-    mu = label_multipliers(
-        rows, np.abs(targets[asked]) - eps, (targets[asked] > 0).astype(np.float64), share(deadline, 0.5)
-    )
+    mu = label_multipliers(rows, np.abs(targets[asked]) - eps, (targets[asked] > 0).astype(np.float64), deadline)
     if mu is None or not 0 < np.count_nonzero(mu) <= MOST_ROWS:
         return None
-    signs = np.sign(targets * float_factors(problem))[asked]  # of the multipliers
+    signs = np.sign(targets * float_factors(problem))[asked]
     scaled = (mu / mu.max()).tolist()
-    pairs = {int(i): (z, int(s)) for i, z, s in zip(asked, scaled, signs, strict=True) if z}
+    return {int(i): (z, int(s)) for i, z, s in zip(asked, scaled, signs, strict=True) if z}
+
+
+def _best(
+    problem: Problem, pairs: Guess | None, tolerance: float, deadline: float | None, work: float
+) -> LowerBoundRelu | None:
+    if pairs is None:
+        return None
     short = {i: Fraction(z).limit_denominator(SHORT) for i, (z, _) in pairs.items()}
     choices = [{i: dyadic(z, 30) for i, (z, _) in pairs.items()}]
     if len(pairs) <= FEW and all(abs(to_float(short[i]) - z) < NEAR for i, (z, _) in pairs.items()):
         choices.append({i: z for i, z in short.items() if z})
-    found = [_bound(problem, {i: pairs[i][1] * z for i, z in mu.items()}, tolerance, deadline) for mu in choices]
-    return max(filter(None, found), key=lambda proof: proof.bracket[0] or 0, default=None)
+    listed = [{i: pairs[i][1] * z for i, z in mu.items()} for mu in choices]
+    found = [_bound(problem, each, tolerance, deadline, work) for each in listed]
+    return max(filter(None, found), key=_lower, default=None)
 
 
 def _scaled(problem: Problem, listed: Mapping[int, Fraction]) -> tuple[dict[int, Fraction], tuple[Fraction, Fraction]]:
@@ -108,7 +136,7 @@ def _cube_root(value: Fraction) -> Fraction:
 
 
 def _bound(
-    problem: Problem, listed: Mapping[int, Fraction], tolerance: float, deadline: float | None
+    problem: Problem, listed: Mapping[int, Fraction], tolerance: float, deadline: float | None, work: float
 ) -> LowerBoundRelu | None:
     multipliers, roots = _scaled(problem, listed)
     c = coefficients(problem, tuple(multipliers.items()))
@@ -120,7 +148,7 @@ def _bound(
     if not least > 0:
         return None
     target = least * (1 + power_of(problem) * tolerance / 4)
-    square, tree = squared_bound(rows, weights, 0.0, target, share(deadline, 0.8))
+    square, tree = squared_bound(rows, weights, 0.0, target, share(deadline, 0.6), work)
     m, points = power_of(problem), list(c)
     above = Fraction(m, 2) ** m * (roots[0] ** 2 + roots[1] ** 2) ** 3
     for nodes, number in _rounded(points, tree, square):
