@@ -143,7 +143,6 @@ WITH_OUTPUT_BIAS: tuple[Step, ...] = (
 """Of max-margin and min-norm with an output bias (`verify.problem.phrases.OUTPUT_BIAS_REACHES` says what is left)."""
 
 
-@read_once()
 def audit(
     network: object,
     data: object,
@@ -248,58 +247,60 @@ def audit(
     the first layer has an activation, and for convolutions pooled over all places (any number of channels), by
     multipliers of both labels for ReLU networks, and crude for others.
     """
-    several = audited_several(
-        network, data, y, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
-        slope=slope, trust_pickle=trust_pickle, target=target, tol=tol, stationary_tol=stationary_tol,
-        time_limit=time_limit, notes=notes, trained=trained,
-        others={
-            "frozen": frozen, "symbolic": symbolic, "layers": layers, "fit_tol": fit_tol,
-            "warm_start": warm_start, "standardise": standardise, "classes": classes,
-        },
-    )  # fmt: skip
-    if several is not None:
-        return several
-    clock = Clock(a_time_limit(time_limit))
-    terms = Terms.of(
-        tol=tol,
-        stationary_tol=stationary_tol,
-        near=near,
-        progress=progress,
-        warm_start=warm_start,
-        symbolic=symbolic,
-        layers=layers,
-        relax=relax,
-        notes=notes,
-    )
-    trained_for = TrainedFor.of(
-        network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
-        two_logits=two_logits, trust_pickle=trust_pickle,
-        trained=trained, is_plain=not symbolic and not frozen,
-    )  # fmt: skip
-    options = Options(
-        slope=slope, fold=fold, trust_pickle=trust_pickle, frozen=frozen_given(frozen), **trained_for.reading
-    )
-    try:
-        found = given(
-            network,
-            data,
-            y,
-            options=options,
-            target=target,
-            classes=classes,
-            standardise=standardise,
-            is_regression=trained_for.is_regression,
+    with read_once():
+        several = audited_several(
+            network, data, y,
+            goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
+            slope=slope, trust_pickle=trust_pickle, target=target, tol=tol, stationary_tol=stationary_tol,
+            time_limit=time_limit, notes=notes, trained=trained,
+            others={
+                "frozen": frozen, "symbolic": symbolic, "layers": layers, "fit_tol": fit_tol,
+                "warm_start": warm_start, "standardise": standardise, "classes": classes,
+            },
+        )  # fmt: skip
+        if several is not None:
+            return several
+        clock = Clock(a_time_limit(time_limit))
+        terms = Terms.of(
+            tol=tol,
+            stationary_tol=stationary_tol,
+            near=near,
+            progress=progress,
+            warm_start=warm_start,
+            symbolic=symbolic,
+            layers=layers,
+            relax=relax,
+            notes=notes,
         )
-    except MissingOptionsError as error:
-        said = error if output_bias is not None else error.leaving_out("output_bias")
-        raise said.with_audit(*(("data",) if y is None else ("X", "y"))) from None
-    found = trained_for.settled(frozen_at(found, frozen))
-    wanted = trained_for.on(found)
-    found = replace(found, notes=(*found.notes, *wanted.notes))
-    asked = posed(
-        found, terms, goal=wanted.goal, bias=wanted.bias, trained=trained, fit_tol=fit_tol,
-        output_bias=wanted.output_bias,
-    )  # fmt: skip
+        trained_for = TrainedFor.of(
+            network, goal=goal, loss=loss, decay=decay, reduction=reduction, bias=bias, output_bias=output_bias,
+            two_logits=two_logits, trust_pickle=trust_pickle,
+            trained=trained, is_plain=not symbolic and not frozen,
+        )  # fmt: skip
+        options = Options(
+            slope=slope, fold=fold, trust_pickle=trust_pickle, frozen=frozen_given(frozen), **trained_for.reading
+        )
+        try:
+            found = given(
+                network,
+                data,
+                y,
+                options=options,
+                target=target,
+                classes=classes,
+                standardise=standardise,
+                is_regression=trained_for.is_regression,
+            )
+        except MissingOptionsError as error:
+            said = error if output_bias is not None else error.leaving_out("output_bias")
+            raise said.with_audit(*(("data",) if y is None else ("X", "y"))) from None
+        found = trained_for.settled(frozen_at(found, frozen))
+        wanted = trained_for.on(found)
+        found = replace(found, notes=(*found.notes, *wanted.notes))
+        asked = posed(
+            found, terms, goal=wanted.goal, bias=wanted.bias, trained=trained, fit_tol=fit_tol,
+            output_bias=wanted.output_bias,
+        )  # fmt: skip
     return answered(asked, clock)
 
 

@@ -1,13 +1,13 @@
 """Critical decays by hand, their audits, and the command."""
 
 from fractions import Fraction
-from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from verify import InputError, Verdict
+from verify import Audit, InputError, Verdict
 from verify.auditing import critical
 from verify.auditing.critical import CriticalDecay, critical_decay
 from verify.checker.folder import decide_folder
@@ -155,7 +155,7 @@ def test_ctrl_c_ends_all_audits(monkeypatch):
 
     def interrupted(*arguments, **options):
         asked.append(arguments)
-        return SimpleNamespace(ending=Ending.INTERRUPTED)
+        return Mock(spec=Audit, ending=Ending.INTERRUPTED)
 
     monkeypatch.setattr(critical, "audit", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -10,10 +10,12 @@ import time
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from solvers.training.trajectory import TrainingStatus
+from verify import Audit
 from verify.claims import GROUP, available_cores, claims, read_instance, run_all
 from verify.cli import program
 from verify.cli.progress import claims_text
@@ -259,12 +261,9 @@ def test_ctrl_c_prints_what_is_done(own, jobs, slow):
 def test_ctrl_c_within_an_audit_or_a_training_is_passed_on(monkeypatch, module, name, ask):
     """Both would end with what they have, and the next instance would go on."""
 
-    class Interrupted:
-        status = TrainingStatus.INTERRUPTED
-        ending = Ending.INTERRUPTED
-
+    interrupted = Mock(spec=Audit, status=TrainingStatus.INTERRUPTED, ending=Ending.INTERRUPTED)
     module = import_module(f"verify.claims.{module}")
-    monkeypatch.setattr(module, name, lambda *_, **__: Interrupted())
+    monkeypatch.setattr(module, name, lambda *_, **__: interrupted)
     instance = read_instance("max-margin/dead-neuron")
     for _ in range(2):  # nothing of it is kept
         with pytest.raises(KeyboardInterrupt):

@@ -115,7 +115,7 @@ def test_no_more_time_is_asked_for_where_a_deep_network_is_decided():
 
 def test_no_time_narrows_a_crude_bound():
     late = replace(
-        audit(deep(0), Dataset([[1, 0], [0, 1]], [1, 1]), time_limit=1), ending=Ending.TIME, ending_reason=""
+        audit(deep("1/2"), Dataset([[1, 0], [0, 1]], [1, 1]), time_limit=1), ending=Ending.TIME, ending_reason=""
     )
     low, high = late.bracket
     assert low < high

@@ -134,7 +134,7 @@ def test_which_problems_have_it():
     shared = case(convolution(0), [[1, 1], [1, 1]], [[1, 2, 3, 4]], [1])
     for found in (several, shared, linear_of_ones()):
         assert not has_one_activation(found.problem)
-        assert not is_bracketed(found.problem)
+    assert [is_bracketed(found.problem) for found in (several, shared, linear_of_ones())] == [True, False, False]
     assert is_bracketed(concave_kinks().problem)
 
 

@@ -38,6 +38,8 @@ KNOWN = {
     "15 doubled neuron": [(P, R), (P, P)],
     "16 two of a kind": [(P, R), (P, P), (P, P)],
     "an empty unit": [(P, P)] * 3,
+    "3 ReLU of ones": [(P, P)] * 3,
+    "4 both labels": [(P, P)] * 3,
     "17 optimal without multipliers": [(P, P)] * 2,
     "19 chain": [(P, P)] * 3,
     "20 concave kinks": [(P, P)] * 3,
