@@ -29,6 +29,8 @@ def label_multipliers(rows: Floats, values: Floats, is_up: Floats, deadline: flo
     sizes = np.linalg.norm(rows, axis=1)
     if not len(rows) or not sizes.min() > 0:
         return None
+    largest = _power(float(sizes.max()))
+    rows, sizes, values = rows / largest, sizes / largest, values / _power(float(values.max()))
     sides = np.column_stack([is_up, 1.0 - is_up])
     random = np.random.default_rng(0)
     starts = [*rows, *(a + b for k, a in enumerate(rows) for b in rows[k + 1 :])][:200]
@@ -42,7 +44,7 @@ def label_multipliers(rows: Floats, values: Floats, is_up: Floats, deadline: flo
         limits = np.concatenate([np.zeros(len(faces)), np.ones(len(upper) - len(faces))])
         found = linprog(np.append(np.zeros(len(rows)), -1.0), A_ub=upper, b_ub=limits, method="highs")
         if found.status != 0:
-            return mu if mu.any() else None
+            return mu / largest if mu.any() else None
         mu = found.x[:-1]
         square, u = climbed(rows, sides * mu[:, None], 0.0, np.array(starts))
         active = np.maximum(rows @ u, 0.0)
@@ -54,7 +56,12 @@ def label_multipliers(rows: Floats, values: Floats, is_up: Floats, deadline: flo
         cuts.append((sides @ (h / max(np.linalg.norm(h), 1e-300)) * active)[None])
         tangents.append(_tangent(np.arctan2(*np.cbrt(totals[::-1]))))
         starts.append(u)
-    return np.where(mu > 1e-9 * mu.max(initial=0.0), mu, 0.0)
+    return np.where(mu > 1e-9 * mu.max(initial=0.0), mu / largest, 0.0)
+
+
+def _power(number: float) -> float:
+    """The power of two next to a number above 0: to divide by it is exact."""
+    return float(2.0 ** np.round(np.log2(number)))
 
 
 def _tangent(angle: float) -> Floats:

@@ -59,7 +59,7 @@ def vector_asked(
     source: what the network was read from, an estimator where the goal is what it was trained for.
     """
     _check_output_bias(network, output_bias)
-    name = "logistic" if loss in CROSS_ENTROPY else loss
+    name = "logistic" if isinstance(loss, str) and loss in CROSS_ENTROPY else loss
     asked = asked_of(source, goal, name, decay, reduction)
     if asked is None:
         mode = _bias_mode(network, bias)
@@ -134,7 +134,7 @@ def _parts(network: VectorNetwork) -> Parts:
 
 def _check_output_bias(network: VectorNetwork, output_bias: object) -> None:
     """Refuse what is not asked of the output biases of several outputs."""
-    if output_bias not in (None, "keep", "penalised", "free"):
+    if output_bias is not None and not (isinstance(output_bias, str) and output_bias in ("keep", "penalised", "free")):
         raise InputError(
             f"output_bias is {output_bias!r:.40}: of several outputs it is kept, and counts (penalised) or does not "
             "(free)"
@@ -144,7 +144,7 @@ def _check_output_bias(network: VectorNetwork, output_bias: object) -> None:
 
 
 def _bias_mode(network: VectorNetwork, bias: object) -> Bias:
-    if bias is not None and bias not in set(Bias):
+    if bias is not None and not (isinstance(bias, str) and bias in set(Bias)):
         raise InputError(f"bias is {bias!r:.60}; it must be one of {', '.join(Bias)}")
     mode = Bias(str(bias)) if bias is not None else Bias.PENALISED if network.bias else Bias.NONE
     if has_bias(mode) is not network.bias:

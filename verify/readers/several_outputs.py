@@ -64,10 +64,10 @@ def several_outputs(
     if not isinstance(chain, Chain) or (outputs := chain.layers[-1].shape[0]) < 2:
         return None
     X, columns = _arrays(data, y)
-    if outputs == 2 and (columns is None or columns.shape != (len(columns), 2)):
+    many = columns if columns is not None and columns.ndim == 2 and columns.shape[1] > 1 else None
+    if outputs == 2 and many is None:
         return None
     found, said = _network(chain, place, options)
-    many = columns if columns is not None and columns.ndim == 2 and columns.shape[1] > 1 else None
     if many is not None:
         points, targets, read = _of_columns(X, many, outputs, stored.columns)
     else:

@@ -44,3 +44,12 @@ def test_two_labels_at_right_angles():
 def test_points_at_0_have_none():
     assert label_multipliers(np.array([[0.0, 0.0], [1.0, 0.0]]), np.ones(2), np.ones(2)) is None
     assert label_multipliers(np.zeros((0, 2)), np.zeros(0), np.zeros(0)) is None
+
+
+@pytest.mark.parametrize("power", [-60, -30, 30, 60])
+def test_multipliers_of_scaled_points_are_those_over_the_scale(power):
+    random = np.random.default_rng(1)
+    rows, values, is_up = random.normal(size=(4, 2)), random.uniform(0.2, 2, 4), np.array([1.0, 0.0, 1.0, 0.0])
+    own = label_multipliers(rows, values, is_up)
+    assert np.array_equal(label_multipliers(rows * 2.0**power, values, is_up), own / 2.0**power)
+    assert np.array_equal(label_multipliers(rows, values * 2.0**power, is_up), own)

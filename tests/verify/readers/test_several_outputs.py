@@ -50,6 +50,8 @@ def test_what_is_left_to_others(tmp_path):
     two = {**NET, "v": np.array([[1.0, 2.0], [3.0, 4.0]]), "b2": [0, 0]}
     assert read(two, X, [1, -1]) is None
     assert read(two, X, [[1, 2], [3, 4]]).targets == ((1, 2), (3, 4))
+    with pytest.raises(InputError, match="the network has 2 outputs, and the targets have 3 columns"):
+        read(two, X, [[1, 2, 3], [3, 4, 5]])
     assert read(tmp_path / "none.npz", X, [0, 1]) is None
 
 

@@ -151,7 +151,7 @@ def _bound(
     square, tree = squared_bound(rows, weights, 0.0, target, share(deadline, 0.6), work)
     m, points = power_of(problem), list(c)
     above = Fraction(m, 2) ** m * (roots[0] ** 2 + roots[1] ** 2) ** 3
-    for nodes, number in _rounded(points, tree, square):
+    for nodes, number in _rounded(points, tree, square, float(np.linalg.norm(rows, axis=1).max())):
         proof = LowerBoundRelu(
             multipliers=tuple(multipliers.items()), roots=roots, square=number, nodes=nodes, power=m,
             bracket=(above / (number * sharing(problem)), None),
@@ -163,13 +163,16 @@ def _bound(
 
 
 def _rounded(
-    points: Sequence[int], tree: Sequence[int | Closed], square: float
+    points: Sequence[int], tree: Sequence[int | Closed], square: float, size: float
 ) -> Iterator[tuple[MatrixNodes, Fraction]]:
-    """The tree and beta^2: in short numbers, then as floats say, beta^2 larger and larger."""
+    """The tree and beta^2: in short numbers, then as floats say, beta^2 larger and larger.
+
+    size: that of the largest point; a product of two such points times its weight is about beta^2.
+    """
     short = Fraction(square).limit_denominator(SHORT)
     if abs(to_float(short) - square) <= 1e-6 * square:
         yield tuple(_node(points, node, 0.0) for node in tree), short
-    exact = tuple(_node(points, node, square) for node in tree)
+    exact = tuple(_node(points, node, square / size**2) for node in tree)
     for margin in MARGINS:
         yield exact, dyadic(square * (1 + margin), 60)
 

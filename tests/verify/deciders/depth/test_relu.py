@@ -132,6 +132,20 @@ def test_networks_that_are_drawn_and_meet_their_own_targets(seed):
     assert bound.bracket[0] * below <= above
 
 
+@pytest.mark.parametrize("scale", [F(1, 10**9), F(10**9)])
+def test_the_bound_of_scaled_points_is_the_same(scale):
+    """Weights of the first layer over the scale: J to the power m over its square."""
+    X, y = [[1, 0], [0, 1], [-1, 2], [2, -1]], [1, -1, 1, -1]
+
+    def power(factor):
+        architecture = shape([2, 2, 2, 1], [0, 0])
+        data = Dataset([[factor * z for z in x] for x in X], y)
+        bound = relu_bound(Problem(data, architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE), GAP, None)
+        return bound.bracket[0] * factor**2
+
+    assert power(scale) == pytest.approx(power(F(1)), rel=1e-6)
+
+
 def test_which_problems_have_it():
     assert has_relu_layers(both_labels().problem)
     assert is_bracketed(both_labels().problem)
