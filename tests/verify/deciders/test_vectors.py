@@ -178,6 +178,7 @@ def biased_problem(seed):
 
 
 @pytest.mark.slow
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", range(24))
 def test_the_bracket_with_biases_holds_the_value_of_an_independent_program(seed):
     problem = biased_problem(seed)
