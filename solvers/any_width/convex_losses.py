@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.any_width.records import Atoms, DualGuess
-from solvers.any_width.scaling import Scaled
+from solvers.any_width.scaling import Scaled, power_of_two
 from solvers.arrays import Floats
 from solvers.instance import ProblemInstance
 from solvers.pricing.tree import Leaf
@@ -175,9 +175,9 @@ def scaled_decay(given: DecayInstance) -> ScaledDecay:
     """The problem with rows, outputs and price of about 1."""
     data = given.data
     body = data.rows[:, :-1] if data.free else data.rows
-    rows = _power_of_two(float(np.abs(body).max(initial=0.0)))
-    outputs = 1.0 if given.loss.labels else _power_of_two(float(np.abs(data.targets).max()))
-    values = _power_of_two(given.price / rows) * outputs
+    rows = power_of_two(float(np.abs(body).max(initial=0.0)))
+    outputs = 1.0 if given.loss.labels else power_of_two(float(np.abs(data.targets).max()))
+    values = power_of_two(given.price / rows) * outputs
     scaled = data.rows / rows
     if data.free:
         scaled[:, -1] = data.rows[:, -1]
@@ -188,11 +188,6 @@ def scaled_decay(given: DecayInstance) -> ScaledDecay:
         None if given.bias is None else given.bias * outputs / values * outputs,
     )
     return ScaledDecay(given, instance, 1.0 / rows, outputs, values)
-
-
-def _power_of_two(size: float) -> float:
-    """The power of two that is nearest in size; 1 for 0."""
-    return float(2.0 ** np.round(np.log2(size))) if size > 0 else 1.0
 
 
 def sigmoid(outputs: Floats) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.any_width.scaling import power_of_two
 from solvers.arrays import Floats
 from solvers.clock import is_late, poll
 from solvers.pricing.semidefinite import climbed
@@ -29,8 +30,8 @@ def label_multipliers(rows: Floats, values: Floats, is_up: Floats, deadline: flo
     sizes = np.linalg.norm(rows, axis=1)
     if not len(rows) or not sizes.min() > 0:
         return None
-    largest = _power(float(sizes.max()))
-    rows, sizes, values = rows / largest, sizes / largest, values / _power(float(values.max()))
+    largest = power_of_two(float(sizes.max()))
+    rows, sizes, values = rows / largest, sizes / largest, values / power_of_two(float(values.max()))
     sides = np.column_stack([is_up, 1.0 - is_up])
     random = np.random.default_rng(0)
     starts = [*rows, *(a + b for k, a in enumerate(rows) for b in rows[k + 1 :])][:200]
@@ -57,11 +58,6 @@ def label_multipliers(rows: Floats, values: Floats, is_up: Floats, deadline: flo
         tangents.append(_tangent(np.arctan2(*np.cbrt(totals[::-1]))))
         starts.append(u)
     return np.where(mu > 1e-9 * mu.max(initial=0.0), mu / largest, 0.0)
-
-
-def _power(number: float) -> float:
-    """The power of two next to a number above 0: to divide by it is exact."""
-    return float(2.0 ** np.round(np.log2(number)))
 
 
 def _tangent(angle: float) -> Floats:

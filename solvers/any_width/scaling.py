@@ -137,3 +137,8 @@ def _rescaled(proof: DualGuess, row_scales: Floats, levels: Floats, unit: float)
         for tree in proof.trees
     )
     return replace(proof, multipliers=proof.multipliers * row_scales * levels, trees=trees, lower=proof.lower * unit)
+
+
+def power_of_two(size: float) -> float:
+    """The power of two that is nearest in size; 1 for 0."""
+    return float(2.0 ** np.round(np.log2(size))) if size > 0 else 1.0

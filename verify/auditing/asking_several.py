@@ -7,12 +7,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from verify.auditing.record import Audit
+from verify.auditing.trained_for import source_of
 from verify.checker.errors import InputError
 from verify.numbers.arguments import a_time_limit, a_tolerance
 from verify.problem.members import trains_all
 from verify.problem.problem import Trained
-from verify.problem.trained import is_own
-from verify.readers.loading import object_of
 from verify.readers.reading import Options
 from verify.readers.several_outputs import several_outputs
 
@@ -57,15 +56,10 @@ def audited_several(
 
     asked, own = vector_asked(
         found.network, found.inputs, found.targets, are_classes=found.are_classes, goal=goal, loss=loss, decay=decay,
-        reduction=reduction, bias=bias, output_bias=output_bias, source=_source(network, goal, trust_pickle),
+        reduction=reduction, bias=bias, output_bias=output_bias, source=source_of(network, goal, trust_pickle),
     )  # fmt: skip
     within = Fraction(1, 1000) if stationary_tol is None else a_tolerance(stationary_tol, "stationary_tol")
     return audited_vectors(
         asked, own, tol=a_tolerance(tol, "tol"), stationary_tol=within, time_limit=a_time_limit(time_limit),
         notes=(*notes, *found.notes),
     )  # fmt: skip
-
-
-def _source(network: object, goal: object, trust_pickle: bool) -> object:
-    """What was read: where it is asked what an estimator was trained for, the object that a file holds."""
-    return object_of(network, trust_pickle=trust_pickle) if is_own(goal) else network

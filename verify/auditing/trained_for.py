@@ -27,7 +27,7 @@ from verify.problem.trained import asked_of, is_own, objective_of
 from verify.readers.given import Given
 from verify.readers.loading import object_of
 
-__all__ = ["TrainedFor"]
+__all__ = ["TrainedFor", "source_of"]
 
 LOGITS = "logistic"
 """The loss that two outputs are trained by whose difference is read."""
@@ -81,7 +81,7 @@ class TrainedFor:
         is_plain: whether no layer is frozen and no formula is sought. Else, and where the output weights are not
         trained, an output bias is not asked about, and refused unless something is said of it.
         """
-        source = object_of(network, trust_pickle=trust_pickle) if is_own(goal) else network
+        source = source_of(network, goal, trust_pickle)
         asked = asked_of(source, goal, loss, decay, reduction)
         return cls(
             goal=goal, asked=asked, source=source, decay=decay, bias=bias,
@@ -165,3 +165,8 @@ def _trains_both(trained: Trained | str | None) -> bool:
     """Whether both layers are trained; not where that is nothing that is known, which is refused later."""
     is_known = isinstance(trained, str) and trained in set(Trained)
     return trained is None or (is_known and trains_all(Trained(trained)))
+
+
+def source_of(network: object, goal: object, trust_pickle: bool) -> object:
+    """What was read: where it is asked what an estimator was trained for, the object that a file holds."""
+    return object_of(network, trust_pickle=trust_pickle) if is_own(goal) else network

@@ -29,7 +29,7 @@ from verify.deciders.time_limits import is_late, share, within
 from verify.numbers.floats import float_factors, float_rows, to_float
 from verify.problem.problem import Problem
 
-__all__ = ["has_relu_layers", "relu_bound", "relu_search"]
+__all__ = ["has_relu_layers", "relu_search"]
 
 LARGEST, MOST_COLUMNS = 60, 40
 """Points and columns up to which the bound is looked for."""
@@ -77,11 +77,6 @@ def relu_search(problem: Problem, tolerance: float, deadline: float | None) -> A
 
 def _lower(proof: LowerBoundRelu) -> Number:
     return proof.bracket[0] or Fraction(0)
-
-
-def relu_bound(problem: Problem, tolerance: float, deadline: float | None) -> LowerBoundRelu | None:
-    """The better bound of the multipliers that floats find, and of short ones near them; None where none is proved."""
-    return _best(problem, _multipliers(problem, share(deadline, 0.5)), tolerance, deadline, MOST_WORK)
 
 
 Guess: TypeAlias = "dict[int, tuple[float, int]]"

@@ -133,11 +133,13 @@ def _bracket(
         found = Bracket(lower=lower, upper=None, witnesses=(), status=SearchStatus.FAILED, history=())
     if _is_closed(found, tol):
         return found if found.status is SearchStatus.INTERRUPTED else replace(found, status=SearchStatus.OPTIMAL)
+    if found.status is SearchStatus.OPTIMAL:  # in floats
+        found = replace(found, status=SearchStatus.STALLED)
     is_searched = problem.asks_fit and not problem.has_output_bias
     if found.status in (SearchStatus.TIME, SearchStatus.INTERRUPTED) or not is_searched:
         if failure is not None:
             raise failure
-        return replace(found, status=SearchStatus.STALLED) if found.status is SearchStatus.OPTIMAL else found
+        return found
     directions = [
         w for known in (*found.witnesses[:2], *([] if network is None else [network])) for w in _floats(known)
     ]
@@ -171,10 +173,7 @@ def _with_precise(problem: Problem, found: Bracket, precise: Precise, tol: float
         lower = precise.lower
     more = ((objective(problem, witness), witness) for witness in precise.witnesses)
     valued = [(value, witness) for value, witness in more if value is not None]
-    better = with_networks(problem, replace(found, lower=lower), valued, tol)
-    if found.status is SearchStatus.OPTIMAL and not _is_closed(better, tol):
-        return replace(better, status=SearchStatus.STALLED)
-    return better
+    return with_networks(problem, replace(found, lower=lower), valued, tol)
 
 
 def with_networks(problem: Problem, found: Bracket, more: Iterable[tuple[Fraction, Network]], tol: float) -> Bracket:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from operator import mul
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -300,12 +301,14 @@ class _Builder:
         counted: Sequence[int],
     ) -> tuple[int, tuple[tuple[int, int], ...]]:
         """The whole number over the denominator that bounds side x_i . u on the cone, and its multipliers."""
-        found = self._bounded(point, side, terms, signs, rows, counted)
-        if len(terms) > self.floats.shape[1]:
-            few = self._bounded(point, side, self._few(point, side, terms, signs), signs, rows, counted)
-            if few[0] <= found[0] * (1 + NEARLY):  # with a free bias the norm is another one
-                return few
-        return found
+        bounded = partial(self._bounded, point, side, signs=signs, rows=rows, counted=counted)
+        if len(terms) <= self.floats.shape[1]:
+            return bounded(terms)
+        few = bounded(self._few(point, side, terms, signs))
+        if self.reach is None:
+            return few
+        found = bounded(terms)  # with a free bias the norm is another one than that in which the few are shortest
+        return few if few[0] <= found[0] * (1 + NEARLY) else found
 
     def _bounded(
         self,

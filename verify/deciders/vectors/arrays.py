@@ -11,6 +11,7 @@ from solvers.vectors.vector_instance import VectorInstance
 from verify.checker.vector_statement import VectorNetwork, VectorProblem
 from verify.deciders.rounding import dyadic
 from verify.numbers.floats import to_float, to_floats, to_matrix
+from verify.problem.members import is_free
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,7 @@ def as_vector_instance(problem: VectorProblem) -> VectorInstance:
         (to_float(decay.hidden), to_float(decay.output)),
         None if decay.output_bias is None else to_float(decay.output_bias),
         problem.rules.HAS_MARGIN,
-        is_free=problem.counted < len(problem.rows[0]),
+        is_free=is_free(problem.bias),
     )
 
 

@@ -30,6 +30,7 @@ from verify.deciders.vectors.arrays import as_vector_instance
 from verify.deciders.vectors.cells import find_cells
 from verify.deciders.vectors.multipliers import exact_multipliers
 from verify.numbers.floats import to_float, to_matrix
+from verify.problem.members import is_free
 from verify.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -111,8 +112,7 @@ def span_of(vectors: Mapping[int, Vector]) -> list[Vector]:
 def _by_cells(problem: VectorProblem, c: Mapping[int, Vector], deadline: float | None) -> _Scaled | None:
     """By a tree of cells, where there are few."""
     cells = 2 * sum(comb(len(c) - 1, k) for k in range(len(problem.rows[0])))
-    has_free = problem.counted < len(problem.rows[0])  # whose columns no square of the norm bounds on most cells
-    if problem.slope < 1 and (cells > MOST_CELLS or has_free):
+    if problem.slope < 1 and (cells > MOST_CELLS or is_free(problem.bias)):  # whose column no norm bounds on most cells
         return None
     found = find_cells(problem, c, deadline)
     return None if found is None else _Scaled(Cells(found[0]), found[1])

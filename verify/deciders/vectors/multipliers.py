@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verify.checker.vector_statement import VectorProblem
+from verify.problem.members import is_free
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def _admitted(problem: VectorProblem, rows: list[list[Fraction]]) -> Iterator[Ve
             row[k] = -sum(row, Fraction(0))
             if problem.rules.IS_LOSS and row[k] > 1:
                 row[:] = [entry / row[k] for entry in row]
-    has_free = problem.decay.output_bias == 0 or problem.counted < len(problem.rows[0])
+    has_free = problem.decay.output_bias == 0 or is_free(problem.bias)
     if has_free and not _balanced(problem, found):
         return
     yield {i: tuple(row) for i, row in enumerate(found) if any(row)}

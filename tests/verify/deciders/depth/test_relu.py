@@ -12,7 +12,7 @@ from verify import Bias, Dataset, Goal, Network, Problem
 from verify.checker import Accepted, check
 from verify.checker.exact import root_ends
 from verify.deciders.depth import relu as module
-from verify.deciders.depth.relu import has_relu_layers, relu_bound, relu_search
+from verify.deciders.depth.relu import has_relu_layers, relu_search
 from verify.deciders.depth.searching import bounds, is_bracketed, over_widths
 from verify.numbers.floats import float_rows, float_targets
 from verify.problem.problem import power_of_objective
@@ -44,7 +44,7 @@ def value(problem, power):
 @pytest.mark.parametrize("found", [relu_of_ones, both_labels])
 def test_cases_3_and_4_are_exact(found):
     made = found()
-    bound = relu_bound(made.problem, GAP, None)
+    bound = relu_search(made.problem, GAP, None).lower
     assert isinstance(check(made.problem, None, bound), Accepted)
     assert bound.bracket[0] == made.proofs["lower"].bracket[0]
     known = over_widths(made.problem, bounds(made.problem), made.network, GAP, None)
@@ -60,7 +60,7 @@ def test_one_label_is_decided_by_networks_with_positive_output_weights(seed):
     phi = np.maximum(X @ np.stack([np.cos(ANGLES), np.sin(ANGLES)]), 0.0)
     sides, limits = (-phi, -np.ones(len(y))) if problem.goal is Goal.MAX_MARGIN else (-phi, eps - y)
     found = linprog(np.ones(phi.shape[1]), A_ub=sides, b_ub=limits, method="highs")
-    bound = relu_bound(problem, GAP, None)
+    bound = relu_search(problem, GAP, None).lower
     if not found.fun:
         assert bound is None
         return
@@ -108,7 +108,7 @@ def trained(problem, seed):
 def test_no_training_is_better_than_the_bound(seed):
     problem = drawn(seed)
     assert problem.goal is Goal.MAX_MARGIN
-    bound = relu_bound(problem, GAP, None)
+    bound = relu_search(problem, GAP, None).lower
     assert isinstance(check(problem, None, bound), Accepted)
     assert trained(problem, seed) >= value(problem, bound.bracket[0]) * (1 - 1e-9)
 
@@ -123,7 +123,7 @@ def test_networks_that_are_drawn_and_meet_their_own_targets(seed):
     X = random.integers(-3, 4, (4, 2)).tolist()
     y = [network(x) for x in X]
     problem = Problem(Dataset(X, y), architecture, goal=Goal.MIN_NORM, bias=Bias.NONE)
-    bound = relu_bound(problem, GAP, None)
+    bound = relu_search(problem, GAP, None).lower
     if not any(y):
         assert bound is None
         return
@@ -140,7 +140,7 @@ def test_the_bound_of_scaled_points_is_the_same(scale):
     def power(factor):
         architecture = shape([2, 2, 2, 1], [0, 0])
         data = Dataset([[factor * z for z in x] for x in X], y)
-        bound = relu_bound(Problem(data, architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE), GAP, None)
+        bound = relu_search(Problem(data, architecture, goal=Goal.MAX_MARGIN, bias=Bias.NONE), GAP, None).lower
         return bound.bracket[0] * factor**2
 
     assert power(scale) == pytest.approx(power(F(1)), rel=1e-6)
@@ -161,11 +161,11 @@ def test_which_problems_have_it():
 
 def test_where_nothing_is_proved(monkeypatch):
     at_zero = case(shape([2, 2, 2, 1], [0, 0]), [[1] * 4, [1] * 4, [1] * 2], [[0, 0], [1, 0]], [1, 1]).problem
-    assert relu_bound(at_zero, GAP, None) is None
+    assert relu_search(at_zero, GAP, None).lower is None
     assert relu_search(at_zero, GAP, None).lower is None
     problem = both_labels().problem
     monkeypatch.setattr(module, "MOST_ROWS", 1)
-    assert relu_bound(problem, GAP, None) is None
+    assert relu_search(problem, GAP, None).lower is None
     monkeypatch.setattr(module, "LARGEST", 1)
     assert relu_search(problem, GAP, None).status is SearchStatus.LARGE
 
@@ -173,4 +173,4 @@ def test_where_nothing_is_proved(monkeypatch):
 def test_what_cannot_be_made_exact_is_left(monkeypatch):
     problem = both_labels().problem
     monkeypatch.setattr(module, "certified", lambda *_: None)
-    assert relu_bound(problem, GAP, None) is None
+    assert relu_search(problem, GAP, None).lower is None
